@@ -14,11 +14,11 @@ import { flowRoutes } from './flows/flow-routes.ts';
 import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
-import { holdMadeAnswers } from './http/hold-made-answers.ts';
 import { identifyRequest, measureRequests, traceRequest } from './http/observe-requests.ts';
 import { paceRefusals } from './http/pace-refusals.ts';
 import { handlersOf } from './http/query.ts';
 import { RETRY_AFTER_SECONDS } from './http/request-errors.ts';
+import { reserveMadeAnswers } from './http/reserve-bytes.ts';
 import { preflight } from './mcp/authenticate-mcp.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
 import {
@@ -147,7 +147,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(handleErrors);
   app.use(paceRefusals(deps) as Middleware);
   app.use(deps.rateLimited.count as Middleware);
-  app.use(holdMadeAnswers(deps));
+  app.use(reserveMadeAnswers(deps));
   app.use(requireSoundRequest);
   app.use(answerUnrouted);
   app.use(router.routes());

@@ -4,6 +4,7 @@ import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Validator } from '../platform/json-schema/validator.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
+import type { HttpGates } from '../platform/limits/gates.ts';
 import type { LiveRegistry } from '../platform/models/live-registry.ts';
 import type { ResolvePublic } from '../platform/net/resolve-public.ts';
 import type { EngineDeps } from '../temporal/deps.ts';
@@ -20,6 +21,7 @@ export type ApiDeps = AuthDeps &
     definitions: FlowDefinitions;
     requestModelKeys: RequestModelKeys;
     validator: Validator;
+    gates: HttpGates;
     largeValues: LargeValues;
     health: HealthCheck;
     registry: LiveRegistry;
@@ -38,7 +40,14 @@ export type ApiDeps = AuthDeps &
  */
 export type AcceptDeps = Pick<
   ApiDeps,
-  'db' | 'definitions' | 'validator' | 'largeValues' | 'registry' | 'resolvePublic' | 'inProcessRuns'
+  | 'db'
+  | 'definitions'
+  | 'validator'
+  | 'gates'
+  | 'largeValues'
+  | 'registry'
+  | 'resolvePublic'
+  | 'inProcessRuns'
 > & {
   config: Pick<Config, 'runsUnderWayMax' | 'webhookListeners'>;
   requestModelKeys: Pick<RequestModelKeys, 'hold' | 'drop'>;

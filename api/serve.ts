@@ -6,9 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
 import type { InProcessRuns } from '../activities/in-process-runs.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
+import { createHttpGates, type HttpGates, isSaturated } from '../platform/limits/gates.ts';
 import type { EnterPlace } from '../platform/limits/place.ts';
 import { createResolvePublic } from '../platform/net/resolve-public.ts';
 import { log } from '../platform/observability/log.ts';
+import { observeGates } from '../platform/observability/metrics/gate-metrics.ts';
 import { REQUESTS_GRACE_MS } from '../platform/process/end-times.ts';
 import type { Dependencies } from '../worker/open-dependencies.ts';
 import { createApp } from './app.ts';
@@ -34,6 +36,7 @@ type RunningApi = {
   port: number;
   /** Acquires a permit to start a run in this process. */
   enterPlace: EnterPlace;
+  gates: HttpGates;
   /** Turns readiness off, accepts requests for `lingerMs` more, and waits up to 30 s for requests in flight. */
   close(): Promise<void>;
 };
@@ -52,6 +55,8 @@ export async function serveApi(
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, given.notifications);
   const validator = createValidator();
+  const gates = createHttpGates({ hasWorker: given.inProcessRuns !== undefined });
+  const stopMeasuring = observeGates({ bodies: gates.bodies, answers: gates.answers });
   const admission = createAdmission({
     hasWorker: given.inProcessRuns !== undefined,
     stopping: stopping.signal,
@@ -67,6 +72,7 @@ export async function serveApi(
     members: createMemberCache(db),
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
+    gates,
     admission,
     openRequests: createOpenRequests(config.openRequestsMax),
     stopping: stopping.signal,
@@ -77,7 +83,7 @@ export async function serveApi(
     if (!ready) closeAfter(response);
     return app(request, response);
   };
-  const { server, open, drain } = createHttpServer(answer, {}, () => deps.largeValues.answers.isExhausted());
+  const { server, open, drain } = createHttpServer(answer, {}, () => isSaturated(gates.answers));
   server.listen(config.port, config.host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
@@ -87,6 +93,7 @@ export async function serveApi(
   return {
     port: (server.address() as AddressInfo).port,
     enterPlace: admission.enter,
+    gates,
     async close() {
       ready = false;
       stopping.abort();
@@ -95,6 +102,7 @@ export async function serveApi(
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(drainMs);
       clearTimeout(timer);
+      stopMeasuring();
       admission.stopMeasuring();
       apiKeys.close();
       await Promise.all([validator.close(), deps.rateLimited.close()]);

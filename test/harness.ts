@@ -18,7 +18,7 @@ import { MICROCREDITS_PER_CREDIT } from '../flow/credit-amount.ts';
 import type { Step } from '../flow/definition.ts';
 import { type Config, readConfig } from '../platform/config/config.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
-import { type ActivityGates, createActivityGates } from '../platform/limits/gates.ts';
+import { type ActivityGates, createActivityGates, type HttpGates } from '../platform/limits/gates.ts';
 import { installRuntime } from '../temporal/install-runtime.ts';
 import { openDependencies } from '../worker/open-dependencies.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -42,6 +42,8 @@ export type Weir = {
   db: Db;
   client: Client;
   config: Config;
+  /** The gates of the API. */
+  httpGates: HttpGates;
   largeValues: LargeValues;
   /** The gates of the worker that was started last. */
   gates: ActivityGates;
@@ -148,6 +150,7 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
     db,
     client,
     config,
+    httpGates: api.gates,
     largeValues: dependencies.largeValues,
     gates: createActivityGates(config),
     async createTenant({ credits = 1_000 } = {}) {

@@ -63,7 +63,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
     connection,
     client,
     db,
-    definitions: createFlowDefinitions(db, largeValues.work),
+    definitions: createFlowDefinitions(db),
     registry,
     notifications,
     requestModelKeys,

@@ -16,10 +16,10 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import { allowOrigin } from '../http/allow-origin.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import { holdMadeAnswer } from '../http/hold-made-answers.ts';
 import { readBody } from '../http/json-body.ts';
 import { ownerOf, type UserPrincipal } from '../http/principal.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
+import { reserveMadeAnswer } from '../http/reserve-bytes.ts';
 import { fewEntries } from '../http/zod-input.ts';
 import { CALLER_ERRORS, done, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
@@ -218,7 +218,8 @@ function notReadable(): ServiceError {
  * when the caller may read none of them. Encryption binds a payload to its workflow. For a payload that cannot be
  * decrypted, returns a text with the reason, which the Web UI shows instead.
  */
-function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddleware {
+function decodePayloads(deps: ApiDeps): ApiMiddleware {
+  const { db, config } = deps;
   const codec = encryptPayloads(config.temporalEncryption);
   return async function decodePayloads(ctx) {
     const { payloads } = ctx.state.body as z.infer<typeof payloadsBody>;
@@ -238,8 +239,7 @@ function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddleware {
       answered.push(decoded ? toJson(decoded) : sent);
     }
     const text = JSON.stringify({ payloads: answered });
-    ctx.state.endLargeWork();
-    await holdMadeAnswer(largeValues, ctx, ownerOf(ctx.state.principal), Buffer.byteLength(text));
+    await reserveMadeAnswer(deps, ctx, ownerOf(ctx.state.principal), Buffer.byteLength(text));
     ctx.type = 'json';
     ctx.body = text;
   };

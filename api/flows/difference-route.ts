@@ -8,8 +8,8 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import * as example from '../reference/flow-examples.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
@@ -47,7 +47,7 @@ function compare(deps: ApiDeps): ApiMiddleware {
     const { from, to } = ctx.state.query as z.output<typeof differenceQuery>;
     const { id } = await requireFlow(deps.db, ctx);
     const bytes = (await measure(deps, id, from)) + (await measure(deps, id, to));
-    await holdAnswerBytes(deps, ctx, ctx.state.project.organization_id, bytes);
+    await reserveAnswer(deps, ctx, ctx.state.project.organization_id, bytes);
     const changes = findChanges(await load(deps, id, from), await load(deps, id, to));
     ctx.body = { changes };
   };

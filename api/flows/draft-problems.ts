@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -8,17 +9,14 @@ import { listBlocks } from '../../flow/plan.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../platform/json-schema/require-usable-schema.ts';
 import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
-import { LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
-import type { EndTurn } from '../../platform/limits/turns.ts';
 import type { ApiDeps } from '../deps.ts';
-import { takeLargeWork } from '../http/take-bytes.ts';
 import { findSchemaProblems, type Problem } from './file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
 import { codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
 import type { draftProblems, placedProblem } from './schemas.ts';
 
-/** Work that needs no permit: checking the schemas of most flows takes less. */
+/** Checking the schemas of most flows takes less. */
 const AT_ONCE_MS = 10;
 
 type PlacedProblem = z.input<typeof placedProblem>;
@@ -55,7 +53,7 @@ export async function requireComplete(
   gone: AbortSignal,
 ): Promise<void> {
   const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner, gone));
-  const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft, () => gone);
+  const refused = await findRefusedSchemas(draft);
   const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
   if (problems.length > 0)
     throw treeError(problems, (lines) => `The draft is not complete.\n${lines.join('\n')}`);
@@ -116,30 +114,18 @@ function cut(segment: PathSegment): PathSegment {
 }
 
 /**
- * Finds the refused JSON Schemas of a stored definition. The check may take a second, so it works some milliseconds at a
- * time, in the owner's turns at large work. Throws RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the
- * signal that `gone` makes aborts first.
+ * Finds the refused JSON Schemas of a stored definition. The check may take a second, so it lets other requests run every few
+ * milliseconds.
  */
-export async function findRefusedSchemas(
-  work: LargeWork,
-  owner: string,
-  definition: FlowDefinition,
-  gone?: () => AbortSignal,
-): Promise<Problem[]> {
+export async function findRefusedSchemas(definition: FlowDefinition): Promise<Problem[]> {
   let began = performance.now();
-  let endTurn: EndTurn = () => undefined;
-  try {
-    return await findSchemaProblems(definition, async (schema) => {
-      if (performance.now() - began > AT_ONCE_MS) {
-        endTurn();
-        endTurn = await takeLargeWork(work, owner, LARGE_BYTES, { gone });
-        began = performance.now();
-      }
-      requireUsableSchema(schema);
-    });
-  } finally {
-    endTurn();
-  }
+  return findSchemaProblems(definition, async (schema) => {
+    if (performance.now() - began > AT_ONCE_MS) {
+      await setImmediate();
+      began = performance.now();
+    }
+    requireUsableSchema(schema);
+  });
 }
 
 /** Throws INVALID_TREE for more steps or branches than a flow can have. Runs before the shape of each is checked. */

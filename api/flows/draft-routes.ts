@@ -8,9 +8,9 @@ import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { isNamed, requireMatch } from '../http/etag.ts';
-import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import * as example from '../reference/flow-examples.ts';
 import { CHANGED, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
@@ -111,16 +111,15 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     if (match === '') throw ifMatchMissing();
     const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
     requireSound(draft);
-    await ctx.state.leaveLargeWork(async () => {
-      // Before the flow is locked, because compiling JSON Schemas waits in the fair queue.
-      const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
-      const wrong = await findSchemaProblems(draft, requireValidSchema);
-      if (wrong.length > 0) throw wrongDraft(draft, wrong);
-      // Before the draft is written, so that a rejected request has written nothing.
-      const { id } = await requireFlow(deps.db, ctx);
-      const bytes = Buffer.byteLength(JSON.stringify(draft)) + (await measureDraft(deps.db, id));
-      await holdBytesAlone(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
-    });
+    const { organization_id: organizationId } = ctx.state.project;
+    // Before the flow is locked, because compiling JSON Schemas waits in the fair queue.
+    const { requireValidSchema } = deps.validator.of(organizationId);
+    const wrong = await findSchemaProblems(draft, requireValidSchema);
+    if (wrong.length > 0) throw wrongDraft(draft, wrong);
+    // Before the draft is written, so that a rejected request has written nothing.
+    const { id } = await requireFlow(deps.db, ctx);
+    const bytes = Buffer.byteLength(JSON.stringify(draft)) + (await measureDraft(deps.db, id));
+    await reserveAnswer(deps, ctx, organizationId, bytes);
     const described = await describeDraft(deps, ctx, draft);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
       const stored = draftETag(await loadDraftOf(tx, flow.id));

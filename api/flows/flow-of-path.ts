@@ -16,7 +16,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { holdAnswerBytes, holdBytesAlone } from '../http/hold-answer-bytes.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 
 type Request = { state: ApiContext['state']; params: ApiContext['params'] };
 type LockedFlow = FlowDesign & { organizationId: string };
@@ -41,26 +41,13 @@ export async function requireFlow(db: Db, request: Request) {
   return flow;
 }
 
-/**
- * Gets the flow with its draft, and reserves memory for the draft until the response is sent. The draft is checked
- * under a permit of its own. Throws as `takeBytes` does.
- */
-export async function getFlowToCheck(
-  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
-  ctx: ApiContext,
-): Promise<{ draft: FlowDefinition }> {
-  const { id } = await requireFlow(db, ctx);
-  await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return { draft: await loadDraftOf(db, id) };
-}
-
-/** Gets the draft of the flow, and reserves memory for it. Throws as `takeBytes` does. */
+/** Gets the draft of the flow, and reserves memory for it until the response is sent. Throws as `reserveBytes` does. */
 export async function getDraft(
-  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'gates'>,
   ctx: ApiContext,
 ): Promise<FlowDefinition> {
   const { id } = await requireFlow(deps.db, ctx);
-  await holdAnswerBytes(deps, ctx, ctx.state.project.organization_id, await measureDraft(deps.db, id));
+  await reserveAnswer(deps, ctx, ctx.state.project.organization_id, await measureDraft(deps.db, id));
   return loadDraftOf(deps.db, id);
 }
 

@@ -3,7 +3,7 @@ import type { Block } from '../../flow/definition.ts';
 import { type CodeFindings, readCode } from '../../platform/javascript/read-code.ts';
 import type { ApiDeps } from '../deps.ts';
 import { RetryLater } from '../http/request-errors.ts';
-import { waitInTime } from '../http/take-bytes.ts';
+import { waitInTime } from '../http/wait-in-time.ts';
 
 /** Analyses the code of several blocks, in order. */
 export type ReadCode = (sources: string[]) => Promise<CodeFindings[]>;

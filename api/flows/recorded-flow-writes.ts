@@ -5,7 +5,7 @@ import { publishVersion, setProductionVersion } from '../../db/flows/versions.ts
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { FairQueue } from '../../platform/limits/fair-queue.ts';
-import { waitInTime } from '../http/take-bytes.ts';
+import { waitInTime } from '../http/wait-in-time.ts';
 import { requireSound } from './draft-problems.ts';
 import { draftETag } from './flow-etag.ts';
 

@@ -15,11 +15,11 @@ import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import * as example from '../reference/flow-examples.ts';
 import { CHANGED } from '../reference/if-match.ts';
 import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
@@ -33,7 +33,7 @@ import {
 } from '../reference/operations.ts';
 import { requireComplete } from './draft-problems.ts';
 import { draftETag } from './flow-etag.ts';
-import { getFlowToCheck, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts';
+import { getDraft, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow, writeCheckedDraft } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -143,10 +143,10 @@ export function versionRoutes(deps: ApiDeps): Route[] {
 function publish(deps: ApiDeps): ApiMiddleware {
   return async function publish(ctx) {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
-    ctx.state.dropBody();
+    ctx.state.releaseBody();
     const { organization_id: organizationId } = ctx.state.project;
     const gone = readerSignal(ctx.res);
-    const find = () => getFlowToCheck(deps, ctx);
+    const find = async () => ({ draft: await getDraft(deps, ctx) });
     const check = (draft: FlowDefinition) => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
       return requireComplete(deps, organizationId, draft, gone);
@@ -183,7 +183,7 @@ function getOne(deps: ApiDeps): ApiMiddleware {
     const flow = await requireFlow(db, ctx);
     const version = versionOf(ctx);
     const bytes = await measureVersion(db, flow.id, version);
-    await holdAnswerBytes(deps, ctx, ctx.state.project.organization_id, bytes);
+    await reserveAnswer(deps, ctx, ctx.state.project.organization_id, bytes);
     ctx.body = describe(await getVersion(db, flow.id, version), flow);
   };
 }

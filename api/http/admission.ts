@@ -2,14 +2,13 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { ServiceError } from '../../flow/errors.ts';
-import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import { SMALL_BYTES } from '../../platform/limits/gates.ts';
 import { createPlace, type EnterPlace } from '../../platform/limits/place.ts';
 import { createSparePlaces, type SparePlaces } from '../../platform/limits/spare-places.ts';
 import { createTurns } from '../../platform/limits/turns.ts';
 import { observeGates } from '../../platform/observability/metrics/gate-metrics.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
-import { callerGone } from './take-bytes.ts';
+import { callerGone, RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
 /**
  * Places of a process whose own worker carries the runs out: as many as keep the processors busy, also with an engine that

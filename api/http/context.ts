@@ -11,7 +11,6 @@ import type { UserProject } from '../../db/tenants/projects.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { Place } from '../../platform/limits/place.ts';
-import type { Leave } from '../../platform/limits/turn-to-leave.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
 /** The caller's role in the organization of the request. */
@@ -34,8 +33,8 @@ export type LoadedFlow = FlowIds &
     blockCount: number;
   };
 
-/** A body as it was sent, and the function that frees it and returns its bytes to the budget. */
-export type ReceivedBody = { owner: string; bytes: Buffer; giveBack: () => void };
+/** A body as it was sent, and the organization or user that its bytes count for. */
+export type ReceivedBody = { owner: string; bytes: Buffer };
 
 /** The state of one request. Each field names the middleware that sets it; elsewhere the field is missing. */
 export type ApiState = {
@@ -75,15 +74,11 @@ export type ApiState = {
   /** The request's permit to start a run (`admit`). */
   place?: Place | undefined;
   /** The body, for `readBody`. Rejects with the problem of the body (`receiveBody`). */
-  received?: Promise<ReceivedBody>;
-  /** Releases the permit for large work, so that other bodies are read while this request waits (`readBody`). */
-  endLargeWork: () => void;
-  /** Releases that permit, waits, and acquires another one (`readBody`). */
-  leaveLargeWork: Leave;
-  /** Frees the memory reserved for a response that will not be sent (`holdAnswerBytes`, `holdBytesAlone`). */
-  freeAnswer?: () => void;
-  /** Frees the body and its bytes, before long work that needs neither (`readBody`). */
-  dropBody: () => void;
+  received?: Promise<ReceivedBody> | undefined;
+  /** Drops the body and releases the permit for its bytes, before long work that needs neither (`receive`). */
+  releaseBody: () => void;
+  /** Releases the permit for the bytes of a response that will not be sent (`reserveAnswer`). */
+  releaseAnswer?: () => void;
   /** `readQuery`. */
   query: unknown;
   /** `readIdempotencyKey`. */

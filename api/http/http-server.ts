@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { ErrorCode } from '../../flow/errors.ts';
-import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import { SMALL_BYTES } from '../../platform/limits/gates.ts';
 import { log } from '../../platform/observability/log.ts';
 import { unreadableRequests } from '../../platform/observability/metrics/http-metrics.ts';
 import { errorBody } from './errors.ts';

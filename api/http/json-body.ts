@@ -1,5 +1,4 @@
 // Request bodies: parsed, bounded, without unknown fields.
-import { Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
@@ -9,17 +8,13 @@ import { mostOf } from '../../platform/json-text/measure-json.ts';
 import { findInexactNumber } from '../../platform/json-text/scan-json.ts';
 import { LARGE_JSON_BYTES } from '../../platform/large-values/large-json.ts';
 import type { Measure } from '../../platform/large-values/tasks.ts';
-import { workOf } from '../../platform/limits/large-work.ts';
-import { takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
-import type { EndTurn } from '../../platform/limits/turns.ts';
 import { readerSignal } from './reader-signal.ts';
 import { BODY_MAX_BYTES, type BodyDeps, receive } from './receive-body.ts';
-import { takeLargeWork, waitInTime } from './take-bytes.ts';
+import { waitInTime } from './wait-in-time.ts';
 import { describeIssue, dropNulls } from './zod-input.ts';
 
 /** Has room for outputs of 4 MiB besides the rest of a request. */
 const MOST = mostOf(BODY_MAX_BYTES);
-const NO_BYTES = Buffer.alloc(0);
 /** The field in which callers send back earlier outputs. It accepts every possible block output. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
@@ -41,8 +36,7 @@ type BodyRules = {
 /**
  * Reads the body into `ctx.state.body` by `schema`. `excess` may reject a body because one member is too large to
  * parse. `first` checks the parsed JSON, and each of `before` checks it after null fields were removed. `describe`
- * makes the error for a body that does not fit. The body stays in memory until it is dropped, the later handlers have
- * returned and a stream, if any, has ended.
+ * makes the error for a body that does not fit. The body stays in memory until it is released or the response is closed.
  */
 export function readBody(
   deps: BodyDeps,
@@ -50,55 +44,28 @@ export function readBody(
   { excess, first, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
-    const received = await (ctx.state.received ?? receive(deps, ctx));
-    const { owner, giveBack } = received;
-    let endTurn: EndTurn | undefined;
-    const gone = () => readerSignal(ctx.res);
     try {
-      const { json: largeJson, work } = deps.largeValues;
-      // Parsing blocks the process: for seconds, when a body contains millions of empty lists.
-      const measure = (late?: AbortSignal) =>
-        largeJson.measure(owner, received.bytes, { member: excess?.member, most: MOST, signal: late });
-      const { length } = received.bytes;
-      const measured = await (length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone()));
+      const { owner, bytes } = await (ctx.state.received ?? receive(deps, ctx));
+      // Measured first: parsing would block the process for seconds when a body contains millions of empty lists.
+      const measure = (signal?: AbortSignal) =>
+        deps.largeValues.json.measure(owner, bytes, { member: excess?.member, most: MOST, signal });
+      const isLarge = bytes.length >= LARGE_JSON_BYTES;
+      const measured = await (isLarge ? waitInTime(measure, readerSignal(ctx.res)) : measure());
       refuseExcess(measured, excess);
-      const size = workOf(length, measured);
-      endTurn = await takeLargeWork(work, owner, size, { patient: true, gone });
-      const json = parseJson(received.bytes);
-      // The handler may wait for minutes, and needs the parsed body alone.
-      received.bytes = NO_BYTES;
+      const json = parseJson(bytes);
+      ctx.state.received = undefined;
       first?.(json);
       checkStructure(json, describe);
       dropNulls(schema, json);
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
-      // The handler gets another permit, ahead of bodies that are not parsed yet, which occupy less memory. It is
-      // never rejected.
-      endTurn();
-      const turn = await takeTurnToLeave(
-        () => work.take(owner, size),
-        () => work.take(owner, size, { first: true }),
-      );
-      endTurn = turn.end;
       ctx.state.body = parsed.data;
-      ctx.state.endLargeWork = turn.end;
-      ctx.state.leaveLargeWork = turn.leave;
-      ctx.state.dropBody = () => {
-        ctx.state.body = undefined;
-        endTurn?.();
-        giveBack();
-      };
       await next();
     } catch (error) {
-      // A rejection may wait for a permit, and needs none of the body.
-      ctx.state.body = undefined;
+      // The error may be delayed, and needs none of the body.
+      ctx.state.releaseBody?.();
       throw error;
-    } finally {
-      endTurn?.();
-      // A stream may still be reading the body.
-      if (ctx.body instanceof Readable && !ctx.res.closed) ctx.res.once('close', giveBack);
-      else giveBack();
     }
   };
 }

@@ -24,8 +24,8 @@ type PaceDeps = { config: { proxies: number }; stopping?: AbortSignal | undefine
 
 /**
  * Delays rejections (4xx) of a client with more than 200 a second in this process, by up to 5 s: a client that
- * repeats a rejected request without pause would keep the process busy. Frees the memory reserved for the response
- * first.
+ * repeats a rejected request without pause would keep the process busy. Releases the permit for the
+ * bytes of the response first.
  */
 export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
   const nextInMs = createRefusalPace();
@@ -45,7 +45,7 @@ export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
     const owner = ownerOfRefusal(ctx, status, config.proxies);
     const ms = owner === undefined ? 0 : nextInMs(owner);
     if (ms === 0) return;
-    ctx.state.freeAnswer?.();
+    ctx.state.releaseAnswer?.();
     await sleep(ms, undefined, { signal: readerSignal(ctx.res, stopping) }).catch(() => undefined);
   }
 }

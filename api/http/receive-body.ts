@@ -1,12 +1,13 @@
-// Receives request bodies: only JSON, bounded, in a memory budget that organizations share fairly.
+// Receives request bodies: only JSON, bounded, under permits for their bytes that organizations share fairly.
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
-import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import { type HttpGates, SMALL_BYTES } from '../../platform/limits/gates.ts';
 import type { ReceivedBody } from './context.ts';
 import { ownerOf } from './principal.ts';
-import { takeBytes } from './take-bytes.ts';
+import { readerSignal } from './reader-signal.ts';
+import { releaseAtClose, reserveBytes } from './reserve-bytes.ts';
 
 /**
  * Fits a paused run that is sent back whole: outputs (4 MiB), conversation (1 MiB), whose last calls are in
@@ -14,7 +15,7 @@ import { takeBytes } from './take-bytes.ts';
  */
 export const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
-export type BodyDeps = { largeValues: LargeValues };
+export type BodyDeps = { gates: Pick<HttpGates, 'bodies'>; largeValues: Pick<LargeValues, 'json'> };
 
 /**
  * Waits until the body has arrived or is rejected; `readBody` reports the rejection. A slow sender occupies no permit
@@ -24,29 +25,35 @@ export function receiveBody(deps: BodyDeps): Middleware {
   return async function receiveBody(ctx, next) {
     const received = receive(deps, ctx);
     ctx.state.received = received;
-    const body = await received.catch(() => undefined);
-    try {
-      await next();
-    } finally {
-      body?.giveBack();
-    }
+    await received.catch(() => undefined);
+    await next();
   };
 }
 
 /**
- * Receives the body of a request. Throws the problem of the body, or RATE_LIMITED if no memory is free in time.
+ * Receives the body of a request under a permit for its bytes, until the response is closed or `ctx.state.releaseBody` is called.
+ * Throws the problem of the body, or RATE_LIMITED when the permit does not come in time.
  */
-export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<ReceivedBody> {
+export async function receive({ gates }: Pick<BodyDeps, 'gates'>, ctx: Context): Promise<ReceivedBody> {
   requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
   const length = ctx.get('content-length');
   if (Number(length) > BODY_MAX_BYTES) throw bodyTooLarge();
   const { flow, principal } = ctx.state;
   const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
-  const giveBack = await takeBytes(largeValues.bodies, owner, announcedBytes(length));
+  const announced = announcedBytes(length);
+  // Only a body that needs a permit waits, and can outlive its caller.
+  const gone = announced < SMALL_BYTES ? undefined : readerSignal(ctx.res);
+  const { release } = await reserveBytes(gates.bodies, owner, announced, gone);
+  ctx.state.releaseBody = () => {
+    ctx.state.body = undefined;
+    ctx.state.received = undefined;
+    release();
+  };
+  if (gone) releaseAtClose(ctx.res, release);
   try {
-    return { owner, bytes: await readBytes(ctx.req, length), giveBack };
+    return { owner, bytes: await readBytes(ctx.req, length) };
   } catch (error) {
-    giveBack();
+    release();
     throw error;
   }
 }

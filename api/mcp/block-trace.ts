@@ -43,17 +43,11 @@ export const blockTrace = z.strictObject({
 });
 type BlockTrace = z.input<typeof blockTrace>;
 
-/** Runs one part of a trace under the organization's permit for large work. */
-export type InTurn = <T>(doPart: () => Promise<T>) => Promise<T>;
-
-/**
- * Describes block executions, each under a permit, with each value cut to `maxChars`, or shorter when there are many.
- */
+/** Describes block executions, with each value cut to `maxChars`, or shorter when there are many. */
 export async function traceBlocks(
   deps: ApiDeps,
   rows: BlockTraceRow[],
   maxChars: number,
-  inTurn: InTurn,
 ): Promise<{ blocks: BlockTrace[]; left_out: number }> {
   const half = EXECUTIONS_MAX / 2;
   const shown = rows.length > EXECUTIONS_MAX ? [...rows.slice(0, half), ...rows.slice(-half)] : rows;
@@ -62,9 +56,8 @@ export async function traceBlocks(
   const traced: BlockTrace[] = [];
   // One at a time, because each may occupy megabytes before it is cut.
   for (const row of shown) {
-    // Before the permit: loading may need one itself.
     const definition = await deps.definitions.get(row.flow_version_id);
-    traced.push(await inTurn(() => traceBlock(deps, { ...store, definition }, row, share)));
+    traced.push(await traceBlock(deps, { ...store, definition }, row, share));
   }
   return { blocks: traced, left_out: rows.length - shown.length };
 }

@@ -8,6 +8,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerRefusal, STATUS } from '../http/errors.ts';
 import { readBody } from '../http/json-body.ts';
+import type { BodyDeps } from '../http/receive-body.ts';
 import { authenticateMcp, requireAllowedOrigin } from './authenticate-mcp.ts';
 import { mcpOperation } from './operation.ts';
 
@@ -42,7 +43,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
  * response has ended, because the SDK keeps the message while a tool runs. Rejects batches, which MCP no longer has:
  * one message counts as one request.
  */
-function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
+function readMessage(deps: BodyDeps): ApiMiddleware {
   const read = readBody(deps, z.unknown());
   return async function readMessage(ctx, next) {
     let isRead = false;

@@ -18,7 +18,6 @@ import { findModelProviders } from '../flows/list-models.ts';
 import { codeReaderAfterWrite, type ReadCode } from '../flows/read-code-of.ts';
 import { replaceDraft } from '../flows/recorded-flow-writes.ts';
 import { draftProblems, storedSteps } from '../flows/schemas.ts';
-import { takeLargeWork } from '../http/take-bytes.ts';
 import { type McpCall, outlineOf, stepOutline } from './tool.ts';
 
 /** The response of the tools that edit a draft. */
@@ -130,21 +129,6 @@ function throwFlowNotFound(flowId: string): never {
 }
 
 /**
- * Runs work over `bytes` of drafts and versions under the organization's permit, after reserving that memory until
- * the response is sent. Call it outside of transactions. Throws as `takeBytes` does.
- */
-export async function workOnDraft<T>(
-  { deps, gone, holdAnswer }: Pick<McpCall, 'deps' | 'gone' | 'holdAnswer'>,
-  organizationId: string,
-  bytes: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  await holdAnswer(organizationId, bytes);
-  const endTurn = await takeLargeWork(deps.largeValues.work, organizationId, bytes, { gone: () => gone });
-  return work().finally(endTurn);
-}
-
-/**
  * Replaces a draft by the result of `edit`, which also names the edited step. `more`: bytes that `edit` reads besides
  * the draft. A draft may be incomplete, but not wrong: throws INVALID_TREE when no addition could complete it.
  */
@@ -160,18 +144,17 @@ export async function editDraft(
   const bytes = (await measureDraft(deps.db, id)) + more;
   // Before the edit: after the commit, nothing may reject the request.
   const providers = await findModelProviders(deps, organizationId);
-  return workOnDraft(call, organizationId, bytes, async () => {
-    const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, flow) => {
-      const edited = await edit(await loadVisibleDraft(tx, flow.id), tx);
-      await replaceDraft(tx, call.author, flow, edited.definition, { tool, step_id: edited.stepId });
-      return edited;
-    });
-    return {
-      flow_id: flowId,
-      step_id: stepId,
-      steps: outlineOf(definition),
-      problems: await findDraftProblems(definition, codeReaderAfterWrite(deps, organizationId)),
-      notes: [...noteModels(deps, providers, definition), ...noteUnusedFields(definition)],
-    };
+  await call.reserveAnswer(organizationId, bytes);
+  const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, flow) => {
+    const edited = await edit(await loadVisibleDraft(tx, flow.id), tx);
+    await replaceDraft(tx, call.author, flow, edited.definition, { tool, step_id: edited.stepId });
+    return edited;
   });
+  return {
+    flow_id: flowId,
+    step_id: stepId,
+    steps: outlineOf(definition),
+    problems: await findDraftProblems(definition, codeReaderAfterWrite(deps, organizationId)),
+    notes: [...noteModels(deps, providers, definition), ...noteUnusedFields(definition)],
+  };
 }

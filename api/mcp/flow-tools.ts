@@ -17,7 +17,6 @@ import {
   steps,
   toFlowDesign,
   withLockedFlow,
-  workOnDraft,
 } from './flow-design.ts';
 import { requireLockedProject } from './project-tools.ts';
 import { COPIES, defineTool, flowId, projectId, versionId } from './tool.ts';
@@ -90,16 +89,14 @@ const getFlowTool = defineTool({
     const organizationId = flow.organization_id;
     const testCases = await describeTestCases(call.deps, { flowId: flow.id, organizationId });
     const bytes = (await measureDraft(db, flow.id)) + (asked?.bytes ?? 0);
-    const { design, steps } = await workOnDraft(call, organizationId, COPIES * bytes, async () => {
-      const draft = await loadVisibleDraft(db, flow.id);
-      const shown = asked ? (await getVersion(db, flow.id, asked.version)).definition : draft;
-      const readCode = codeReaderOf(call.deps, organizationId, call.gone);
-      return { design: await toFlowDesign(call.deps, flow, draft, readCode), steps: shown.steps };
-    });
+    await call.reserveAnswer(organizationId, COPIES * bytes);
+    const draft = await loadVisibleDraft(db, flow.id);
+    const shown = asked ? (await getVersion(db, flow.id, asked.version)).definition : draft;
+    const readCode = codeReaderOf(call.deps, organizationId, call.gone);
     return {
-      ...design,
+      ...(await toFlowDesign(call.deps, flow, draft, readCode)),
       project_id: flow.project_id,
-      steps,
+      steps: shown.steps,
       versions: versions.map((row) => ({
         version_id: row.id,
         version: row.version,

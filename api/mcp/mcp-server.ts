@@ -20,10 +20,9 @@ import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import { toServiceError } from '../http/errors.ts';
-import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
-import { holdMadeAnswer } from '../http/hold-made-answers.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { reserveAnswer, reserveMadeAnswer } from '../http/reserve-bytes.ts';
 import { describeIssue, dropNulls } from '../http/zod-input.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
 import { VERSION } from '../version.ts';
@@ -107,13 +106,11 @@ async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise
     dropNulls(tool.input, input);
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
     if (!parsed.success) throw wrongInput(parsed.error, tool);
-    // The tool may wait for a run, or acquire permits of its own.
-    call.endLargeWork();
     const output = await tool.run(call, parsed.data);
     const text = JSON.stringify(output);
     // A completed write is always answered, whatever is queued.
     if (tool.hints.readOnlyHint)
-      await call.holdAnswer(call.user.userId, COPIES * text.length, { isMade: true });
+      await call.reserveAnswer(call.user.userId, COPIES * text.length, { isMade: true });
     return { content: [{ type: 'text', text }], structuredContent: output };
   } catch (error) {
     return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };
@@ -227,12 +224,12 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
       ctx.body = { jsonrpc: '2.0', id: wrong.id, error };
       return;
     }
-    const { user, requestId, endLargeWork } = ctx.state;
+    const { user, requestId } = ctx.state;
     // A stopping process still finishes requests in flight.
     const gone = readerSignal(ctx.res);
     const goneOrStopping = readerSignal(ctx.res, deps.stopping);
-    const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
-      (isMade ? holdMadeAnswer : holdBytesAlone)(deps.largeValues, ctx, owner, bytes);
+    const reserve: McpCall['reserveAnswer'] = (key, bytes, { isMade } = { isMade: false }) =>
+      (isMade ? reserveMadeAnswer : reserveAnswer)(deps, ctx, key, bytes);
     const response = await handler.fetch(
       new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone }),
       {
@@ -246,8 +243,7 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
             user,
             gone,
             goneOrStopping,
-            endLargeWork,
-            holdAnswer,
+            reserveAnswer: reserve,
             ...toCaller({ principal: user, requestId }),
           } satisfies Omit<McpCall, 'deps'>,
         },

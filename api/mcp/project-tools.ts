@@ -15,7 +15,7 @@ import type { ApiDeps } from '../deps.ts';
 import { listModels } from '../flows/list-models.ts';
 import { codeReaderWhileInTime } from '../flows/read-code-of.ts';
 import { toPage } from '../http/page.ts';
-import { workInParts } from '../http/work-in-parts.ts';
+import { reserveBytes, toParts } from '../http/reserve-bytes.ts';
 import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
 import { after, defineTool, type McpCall, projectId } from './tool.ts';
 
@@ -166,11 +166,11 @@ export const projectTools = [listProjects, hydrateProject];
 
 /**
  * Describes flows of one project with their steps, with texts cut to `textMax` characters. Once the steps have
- * `allMax` characters of JSON, further steps are null. Drafts are read as in `workInParts`. Throws RATE_LIMITED.
- * Leaves out the problems of code once the permit to analyse it is late.
+ * `allMax` characters of JSON, further steps are null. Reserves memory for some of the drafts at a time. Throws
+ * RATE_LIMITED. Leaves out the problems of code once the permit to analyse it is late.
  */
 export async function describeFlows(
-  deps: Pick<ApiDeps, 'db' | 'config' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'config' | 'gates' | 'largeValues'>,
   flows: ListedFlowDesign[],
   { textMax, allMax }: { textMax: number; allMax: number },
 ): Promise<Described[]> {
@@ -178,7 +178,8 @@ export async function describeFlows(
   let size = 0;
   const organizationId = flows[0]?.organization_id ?? '';
   const readCode = codeReaderWhileInTime(deps, organizationId);
-  await workInParts(deps, organizationId, flows, async (part) => {
+  for (const { bytes, part } of toParts(flows)) {
+    using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes);
     const drafts = await loadDrafts(
       deps.db,
       part.map(({ id }) => id),
@@ -192,7 +193,7 @@ export async function describeFlows(
       const design = await toFlowDesign(deps, flow, draft, readCode);
       described.push({ ...design, steps: size > allMax ? null : steps });
     }
-  });
+  }
   return described;
 }
 

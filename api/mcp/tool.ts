@@ -56,17 +56,16 @@ export const COPIES = 2;
 
 /**
  * One call of a tool: its caller and its dependencies. `gone` aborts when the client has gone; `goneOrStopping` also
- * when the process stops, so that a tool that waits for a run can describe it. `endLargeWork` releases the permit of
- * a large message. `holdAnswer` reserves memory for an organization or user until the response is read; with `isMade`
- * it never waits. Throws as `takeBytes` does.
+ * when the process stops, so that a tool that waits for a run can describe it. `reserveAnswer` reserves memory for an
+ * organization or user until the response is read; call it outside of transactions. `isMade`: the answer is in memory
+ * already. Throws as `reserveBytes` does.
  */
 export type McpCall = Caller & {
   deps: ApiDeps;
   user: UserPrincipal;
   gone: AbortSignal;
   goneOrStopping: AbortSignal;
-  endLargeWork: () => void;
-  holdAnswer: (owner: string, bytes: number, how?: { isMade: boolean }) => Promise<void>;
+  reserveAnswer: (owner: string, bytes: number, how?: { isMade: boolean }) => Promise<void>;
 };
 
 /** MCP's tool annotations: what clients may assume about a call. */

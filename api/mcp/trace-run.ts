@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { listBlockTraces, measureTrace } from '../../db/runs/block-traces.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
-import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
 import { readResult } from '../../db/stored-values/load-references.ts';
 import type { ProjectAccess } from '../../db/tenants/projects.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
@@ -13,15 +12,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
-import { stay } from '../../platform/limits/turn-to-leave.ts';
 import { requireVisibleFlow } from '../auth/caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import { takeBytes, takeWorkToLeave } from '../http/take-bytes.ts';
+import { reserveBytes } from '../http/reserve-bytes.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/write-json.ts';
 import { iterations } from '../runs/run-shapes/block-answers.ts';
 import { describeTestRun, testRun, testStatus } from '../test-cases/describe-test-run.ts';
-import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
+import { blockTrace, traceBlocks } from './block-trace.ts';
 
 /** The most characters of one value of a step; fewer when the step was executed often. */
 export const STEP_VALUE_MAX_CHARS = 20_000;
@@ -97,26 +95,15 @@ export async function traceRun(
     const flow = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flow, { gone }) };
   }
-  return holdingTrace(deps, { access, id, gone }, async (reading, run, inTurn) => ({
-    flow_run: await describeRunWithTrace(reading, run, inTurn),
+  return withReservedTrace(deps, { access, id, gone }, async (run) => ({
+    flow_run: await describeRunWithTrace(deps, run),
   }));
 }
 
-async function describeRunWithTrace(
-  deps: ApiDeps,
-  run: RunRow,
-  inTurn: InTurn,
-): Promise<z.input<typeof flowRun>> {
+async function describeRunWithTrace(deps: ApiDeps, run: RunRow): Promise<z.input<typeof flowRun>> {
   const id = run.execution_id;
   const [rows, test] = await Promise.all([listBlockTraces(deps.db, id), findTestOfRun(deps.db, id)]);
-  const values = await inTurn(async () => {
-    const { message, parameters } = await getRunInput(deps.db, id);
-    return {
-      message: cutText(message, VALUE_MAX_CHARS),
-      parameters: cutJson(parameters, VALUE_MAX_CHARS),
-      answer: await readAnswer(deps, run),
-    };
-  });
+  const { message, parameters } = await getRunInput(deps.db, id);
   return {
     flow_run_id: id,
     flow_id: run.flow_id,
@@ -132,7 +119,9 @@ async function describeRunWithTrace(
     started_at: run.started_at.toISOString(),
     finished_at: run.finished_at?.toISOString() ?? null,
     cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
-    ...values,
+    message: cutText(message, VALUE_MAX_CHARS),
+    parameters: cutJson(parameters, VALUE_MAX_CHARS),
+    answer: await readAnswer(deps, run),
     test: test
       ? {
           test_run_id: test.test_run_id,
@@ -142,7 +131,7 @@ async function describeRunWithTrace(
           why: test.why,
         }
       : null,
-    ...(await traceBlocks(deps, rows, VALUE_MAX_CHARS, inTurn)),
+    ...(await traceBlocks(deps, rows, VALUE_MAX_CHARS)),
   };
 }
 
@@ -155,11 +144,11 @@ export async function traceStep(
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
   gone?: AbortSignal,
 ): Promise<z.input<typeof stepTrace>> {
-  return holdingTrace(deps, { access, id, gone }, async (reading, run, inTurn) => {
+  return withReservedTrace(deps, { access, id, gone }, async (run) => {
     const all = await listBlockTraces(deps.db, id);
     const blocksOf = await listBlocksOf(deps, step_id, [run, ...all]);
     const rows = all.filter((row) => blocksOf.get(row.flow_version_id)?.has(row.step_id));
-    const traced = await traceBlocks(reading, rows, STEP_VALUE_MAX_CHARS, inTurn);
+    const traced = await traceBlocks(deps, rows, STEP_VALUE_MAX_CHARS);
     return { flow_run_id: id, step_id, executions: traced.blocks, left_out: traced.left_out };
   });
 }
@@ -187,32 +176,20 @@ async function listBlocksOf(
   return blocksOf;
 }
 
-/**
- * Runs work over a run that the caller may see, after reserving memory for its trace. Each part of the work has a
- * permit of its own, because it may touch all of that memory. The permit is released while the object store is
- * awaited.
- */
-async function holdingTrace<T>(
+/** Runs work over a run that the caller may see, after reserving memory for its trace. */
+async function withReservedTrace<T>(
   deps: ApiDeps,
   { access, id, gone }: { access: ProjectAccess; id: string; gone: AbortSignal | undefined },
-  work: (reading: ApiDeps, run: RunRow, inTurn: InTurn) => Promise<T>,
+  work: (run: RunRow) => Promise<T>,
 ): Promise<T> {
   const { run, organizationId } = await requireRun(deps, access, id);
-  const bytes = await measureTrace(deps.db, id);
-  const untilGone = gone && (() => gone);
-  const giveBack = await takeBytes(deps.largeValues.answers, organizationId, bytes, untilGone);
-  let leave = stay;
-  const inTurn: InTurn = async (doPart) => {
-    const turn = await takeWorkToLeave(deps.largeValues.work, organizationId, bytes, untilGone);
-    leave = turn.leave;
-    return doPart().finally(turn.end);
-  };
-  const db = leaveForObjects(deps.db, (wait) => leave(wait));
-  try {
-    return await work({ ...deps, db }, run, inTurn);
-  } finally {
-    giveBack();
-  }
+  using _permit = await reserveBytes(
+    deps.gates.answers,
+    organizationId,
+    await measureTrace(deps.db, id),
+    gone,
+  );
+  return await work(run);
 }
 
 async function requireRun(deps: ApiDeps, access: ProjectAccess, id: string) {

@@ -34,7 +34,7 @@ const publish = defineTool({
     const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
     const find = async () => {
       const { id } = await requireFlowDesign(call, flow_id);
-      await call.holdAnswer(organizationId, await measureDraft(call.deps.db, id));
+      await call.reserveAnswer(organizationId, await measureDraft(call.deps.db, id));
       return { draft: await loadVisibleDraft(call.deps.db, id) };
     };
     const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);

@@ -44,8 +44,12 @@ import {
 } from '../../platform/json-schema/limits.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX, mostOf } from '../../platform/json-text/measure-json.ts';
 import { LARGE_JSON_BYTES } from '../../platform/large-values/large-json.ts';
-import { REQUESTS } from '../../platform/large-values/large-values.ts';
-import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import {
+  REQUEST_BYTES,
+  REQUEST_BYTES_EACH,
+  REQUEST_BYTES_WAIT_MS,
+  SMALL_BYTES,
+} from '../../platform/limits/gates.ts';
 import { CHARACTERS_PER_TOKEN_MAX } from '../../platform/models/prompt-size.ts';
 import { CONNECT_TIMEOUT_MS, TOTAL_TIMEOUT_MS } from '../../platform/net/guarded-post.ts';
 import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
@@ -72,7 +76,6 @@ import {
 } from '../http/pace-refusals.ts';
 import { PAGE_DEFAULT, PAGE_MAX } from '../http/page.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
-import { WAIT_MAX_MS as BYTES_WAIT_MAX_MS } from '../http/take-bytes.ts';
 import { STEP_VALUE_MAX_CHARS } from '../mcp/trace-run.ts';
 import {
   INVITATIONS_MAX as INVITATIONS_SHOWN_MAX,
@@ -253,12 +256,12 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: `Bodies and answers of ${bytes(SMALL_BYTES)} or more, in an API process`,
-      most: `${bytes(REQUESTS.share)} of one organization, ${bytes(REQUESTS.total)} in all, ${bytes(REQUESTS.reserve)} more for organizations that hold none. A request waits up to ${time(BYTES_WAIT_MAX_MS)}`,
+      most: `${bytes(REQUEST_BYTES_EACH)} of one organization, ${bytes(REQUEST_BYTES.capacity)} in all, ${bytes(REQUEST_BYTES.reserved)} more for organizations that have none. A request waits up to ${time(REQUEST_BYTES_WAIT_MS)}`,
       beyond: RATE_LIMITED,
     },
     {
       subject: 'Look-ups of hosts of attachments and webhooks, in an API process',
-      most: `${LOOK_UPS_MAX} of one organization. Others wait up to ${time(BYTES_WAIT_MAX_MS)}`,
+      most: `${LOOK_UPS_MAX} of one organization. Others wait up to ${time(REQUEST_BYTES_WAIT_MS)}`,
       beyond: RATE_LIMITED,
     },
     {

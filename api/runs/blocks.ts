@@ -13,9 +13,9 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { type PageQuery, pageQuery, toPage, unknownCursor } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, outputUrlExample, sentExample } from '../reference/run-examples.ts';
@@ -154,9 +154,9 @@ async function readValues(
   values: readonly BlockValue[],
 ): Promise<(string | undefined)[]> {
   const bytes = await measureBlockValues(deps, row, values);
-  const db = await holdAnswerBytes(deps, ctx, ctx.state.flowIds.organizationId, bytes);
+  await reserveAnswer(deps, ctx, ctx.state.flowIds.organizationId, bytes);
   const texts: (string | undefined)[] = [];
-  for (const value of values) texts.push(await readBlockValue({ ...deps, db }, row, value));
+  for (const value of values) texts.push(await readBlockValue(deps, row, value));
   return texts;
 }
 

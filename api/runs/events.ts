@@ -20,6 +20,7 @@ import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { reserveEvent } from '../http/reserve-bytes.ts';
 import { RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { loadFlowIds, loadRun } from './calls/load-flow.ts';
 import { WAIT_ERRORS } from './run-errors.ts';
@@ -27,7 +28,6 @@ import { runEvents } from './run-shapes/answers.ts';
 import { describeBlockExecution, measureReceipt, readReceipt } from './run-shapes/block-answers.ts';
 import { type BlockUpdate, createBlockEvents, describeBlockUpdate } from './run-shapes/block-under-way.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
-import { takeEventBytes } from './take-event-bytes.ts';
 import type { Updates } from './updates.ts';
 
 const eventId = z.string().regex(/^\d{1,19}$/, 'must be the id of an event of this run');
@@ -153,13 +153,9 @@ async function* follow(
     if (isFull) continue;
     if (status !== 'started') {
       const bytes = await measureReceipt(deps.db, run.execution_id);
-      const giveBack = await takeEventBytes(deps.largeValues, organizationId, bytes, signal);
-      try {
-        const end = await updates.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
-        yield formatEvent(String(last + 1n), `run_${status}`, end);
-      } finally {
-        giveBack();
-      }
+      using _permit = await reserveEvent(deps, organizationId, bytes, signal);
+      const end = await updates.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
+      yield formatEvent(String(last + 1n), `run_${status}`, end);
       return;
     }
     const ended = new Set(blocks.map(({ block_key }) => block_key));

@@ -8,12 +8,12 @@ import type { Place } from '../../platform/limits/place.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
@@ -117,7 +117,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const run = await acceptCall<ExecuteRequest>(deps, ctx, (request) =>
       resumes ? acceptResume(deps, request) : acceptRun(deps, request, 'execute'),
     );
-    ctx.state.dropBody();
+    ctx.state.releaseBody();
     const signal = readerSignal(ctx.res, deps.cutOff);
     const outcome = run.outcome ?? (await runToEnd(deps, run, takePlace(ctx.state), signal));
     const { executionId } = run;
@@ -128,9 +128,9 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const mayBeLong = receipt && (resumes || mayRunMany(run.definition));
     const ofReceipt = mayBeLong ? await measureReceipt(deps.db, executionId) : 0;
     const { organizationId } = ctx.state.flow;
-    const reading = { ...deps, db: await holdAnswerBytes(deps, ctx, organizationId, ofOutcome + ofReceipt) };
-    const described = await describeOutcome(reading, run, outcome);
-    if (described.status === 'tool_calls_required') await requirePauseAllowed(reading, run, described);
+    await reserveAnswer(deps, ctx, organizationId, ofOutcome + ofReceipt);
+    const described = await describeOutcome(deps, run, outcome);
+    if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
     answerJson(ctx, {
       executionId,
       ...described,

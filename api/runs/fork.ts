@@ -5,8 +5,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answer, errorAnswer, examplesOf, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
 import { forkCursor, notCompleted, tooLarge } from './calls/collect-outputs.ts';
@@ -72,7 +72,7 @@ function forkJob(deps: ApiDeps): ApiMiddleware {
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     if (run.mode === 'test' && !(await isTestOfCase(deps.db, run.execution_id))) throw judged();
     ctx.body = await forkCursor(deps, run, step, (bytes) =>
-      holdAnswerBytes(deps, ctx, flowIds.organizationId, bytes),
+      reserveAnswer(deps, ctx, flowIds.organizationId, bytes),
     );
   };
 }

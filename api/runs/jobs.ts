@@ -12,11 +12,11 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
 import {
@@ -172,7 +172,7 @@ function refuseTools(body: unknown): void {
 function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
     const run = await acceptCall<JobRequest>(deps, ctx, (request) => acceptRun(deps, request, 'jobs'));
-    ctx.state.dropBody();
+    ctx.state.releaseBody();
     await answerJob(deps, ctx, run);
     if (run.storingSince !== undefined)
       jobAcceptance.record((performance.now() - run.storingSince) / MS_PER_SECOND);
@@ -187,16 +187,15 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const pauses = run.pause !== null;
     const ofOutcome = await measureOutcome(deps.db, ended, { result: run.result, pauses });
     const ofReceipt = receipt ? await measureReceipt(deps.db, run.execution_id) : 0;
-    // Loading its flow may need a permit for large work, so this comes before the permit for the response.
     const described = await describeRun(deps, run);
     const paused = run.pause ? await findAcceptedCall(deps, ended) : undefined;
     const { organizationId } = flowIds;
-    const db = await holdAnswerBytes(deps, ctx, organizationId, ofOutcome + ofReceipt);
+    await reserveAnswer(deps, ctx, organizationId, ofOutcome + ofReceipt);
     answerJson(ctx, {
       ...described,
-      ...(run.result && { result: new JsonText(await readResultText(db, ended, run.result)) }),
+      ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
       // For a caller who lost the response with the pause.
-      ...(run.pause && paused && (await describePause({ ...deps, db }, paused, run.pause))),
+      ...(run.pause && paused && (await describePause(deps, paused, run.pause))),
       ...(await describeProgress(deps, run)),
       ...(receipt && (await readReceipt(deps.db, run.execution_id))),
     });

@@ -1,9 +1,8 @@
-import type { Db } from '../../db/connect.ts';
 import { measureOutcome, readResult } from '../../db/stored-values/load-references.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
-import { holdStored } from '../http/hold-stored.ts';
+import { reserveBytes } from '../http/reserve-bytes.ts';
 import { cutJson } from '../http/write-json.ts';
 
 /**
@@ -11,12 +10,12 @@ import { cutJson } from '../http/write-json.ts';
  * result. Throws RATE_LIMITED when the memory does not come in time, and REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function readCutResult(
-  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'gates'>,
   { organizationId, callId, result }: { organizationId: string; callId: string; result: Value },
   maxChars: number,
   gone?: AbortSignal,
 ): Promise<Json> {
   const bytes = await measureOutcome(deps.db, callId, { result, pauses: false });
-  const read = async (db: Db) => cutJson(await readResult(db, callId, result), maxChars);
-  return holdStored(deps, organizationId, bytes, read, { gone });
+  using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, gone);
+  return cutJson(await readResult(deps.db, callId, result), maxChars);
 }

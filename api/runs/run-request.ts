@@ -1,7 +1,6 @@
 // GET …/jobs/{executionId}/request and …/flow: what a run was started with, and the steps that it runs.
 import { z } from 'zod';
 import { getRequestOfRun, getRunInput } from '../../db/runs/runs.ts';
-import type { FlowDefinition } from '../../flow/definition.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -9,8 +8,8 @@ import { storedSteps } from '../flows/schemas.ts';
 import { parsedObject } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answer, notModified, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
 import { loadFlowIds, loadRun } from './calls/load-flow.ts';
@@ -110,8 +109,8 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
     const { run, flowIds } = ctx.state;
     const { full } = ctx.state.query as z.infer<typeof requestQuery>;
     const asked = await getRequestOfRun(deps.db, run.execution_id);
-    const db = await holdAnswerBytes(deps, ctx, flowIds.organizationId, asked.bytes);
-    const input = await getRunInput(db, run.execution_id);
+    await reserveAnswer(deps, ctx, flowIds.organizationId, asked.bytes);
+    const input = await getRunInput(deps.db, run.execution_id);
     const large = {
       message: input.message,
       parameters: input.parameters,
@@ -144,10 +143,8 @@ function getFlowOfRun(deps: ApiDeps): ApiMiddleware {
   return async function getFlowOfRun(ctx) {
     const { flow_version_id, flow_id: flowId, version } = ctx.state.run;
     const bytes = await definitions.measure(flow_version_id);
-    let steps: FlowDefinition['steps'] = [];
-    await holdAnswerBytes(deps, ctx, ctx.state.flowIds.organizationId, bytes, async () => {
-      ({ steps } = await definitions.get(flow_version_id));
-    });
+    await reserveAnswer(deps, ctx, ctx.state.flowIds.organizationId, bytes);
+    const { steps } = await definitions.get(flow_version_id);
     answerWithETag(ctx, { flowId, version, steps } satisfies z.input<typeof runFlowRecord>);
   };
 }

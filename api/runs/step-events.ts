@@ -2,20 +2,19 @@
 
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { lastSettled, listBlocksOfCall, listSmallOutputs } from '../../db/runs/recorded-blocks.ts';
-import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
 import {
-  loadReferences,
   measureOutputs,
   measurePause,
   measureValue,
   readResultText,
+  referenceLoader,
 } from '../../db/stored-values/load-references.ts';
 import { composeValues, type Facts } from '../../flow/compose-outputs.ts';
 import type { Step } from '../../flow/definition.ts';
 import { iterationsOf, listBlocks, toPlan } from '../../flow/plan.ts';
 import type { CallIds, RunOutcome } from '../../flow/run.ts';
-import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
-import type { TurnToLeave } from '../../platform/limits/turn-to-leave.ts';
+import { INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS, StreamInterruption } from '../http/event-stream.ts';
 import { JsonText } from '../http/write-json.ts';
@@ -43,15 +42,11 @@ type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 
-/**
- * The client of the events. `take` reserves memory for outputs; the returned function releases it. `takeWork`
- * acquires a permit to parse.
- */
+/** The client of the events. `reserve` acquires a permit for the bytes of an event. */
 type Reader = {
   organizationId: string;
   mayRead(): Promise<boolean>;
-  take(bytes: number): Promise<() => void>;
-  takeWork(bytes: number): Promise<TurnToLeave>;
+  reserve(bytes: number): Promise<Permit>;
   signal: AbortSignal;
 };
 
@@ -91,7 +86,7 @@ export async function* stepEvents(
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
     // A loop reads its input.
     const inputBytes = step.type === 'sequential' ? 0 : await measureValue(deps.db, run.callId, value);
-    const innerEvents = createInnerEvents(deps, run, step, place, reader.take);
+    const innerEvents = createInnerEvents(deps, run, step, place, reader.reserve);
     let seen = -1;
     for (;;) {
       // If the call had ended before this check, everything is recorded now.
@@ -129,23 +124,16 @@ export async function* stepEvents(
   ): AsyncGenerator<StepEvent, boolean> {
     const ids = listBlocks({ steps: [step] }).map(({ step_id }) => step_id);
     const bytes = inputBytes + (await measureOutputs(deps.db, run.callId, ids));
-    const giveBack = await reader.take(bytes);
-    const load: Load = async (refs) => {
-      const { end, leave } = await reader.takeWork(bytes);
-      return loadReferences(leaveForObjects(deps.db, leave), run.callId, refs).finally(end);
-    };
-    try {
-      const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
-      const { values, missing } = await composeValues(planned, completed, load, value, facts);
-      if (missing) return false;
-      value = values.get(step.step_id) ?? value;
-      const own = blocks.filter(({ step_id }) => ids.includes(step_id));
-      const output = new JsonText(await readResultText(deps.db, run.callId, value));
-      yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
-      return true;
-    } finally {
-      giveBack();
-    }
+    using _permit = await reader.reserve(bytes);
+    const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
+    const load = referenceLoader(deps.db, run.callId);
+    const { values, missing } = await composeValues(planned, completed, load, value, facts);
+    if (missing) return false;
+    value = values.get(step.step_id) ?? value;
+    const own = blocks.filter(({ step_id }) => ids.includes(step_id));
+    const output = new JsonText(await readResultText(deps.db, run.callId, value));
+    yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
+    return true;
   }
 
   /** Waits for an update, and yields a heartbeat when one is due. */
@@ -187,7 +175,7 @@ function watchEnd(ended: Promise<RunOutcome | undefined>, signal: AbortSignal) {
 async function* endOf(
   deps: ApiDeps,
   run: AcceptedCall,
-  reader: Pick<Reader, 'take'>,
+  reader: Pick<Reader, 'reserve'>,
   end: RunOutcome,
   place: EventPlace,
   blocks: BlockRuns,
@@ -199,25 +187,17 @@ async function* endOf(
     const at = step_id === undefined ? {} : { stepId: step_id };
     yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
   } else if (end.status === 'tool_calls_required') {
-    const giveBack = await reader.take(await measurePause(deps.db, run.callId));
-    try {
-      const pause = await describePause(deps, run, end.pause);
-      yield {
-        name: 'step_paused_for_tool_calls',
-        data: { runId: executionId, ...place, status: 'in_progress', ...pause },
-      };
-    } finally {
-      giveBack();
-    }
+    using _permit = await reader.reserve(await measurePause(deps.db, run.callId));
+    const pause = await describePause(deps, run, end.pause);
+    yield {
+      name: 'step_paused_for_tool_calls',
+      data: { runId: executionId, ...place, status: 'in_progress', ...pause },
+    };
   } else {
-    const giveBack = await reader.take(await measureValue(deps.db, run.callId, end.result));
-    try {
-      const result = new JsonText(await readResultText(deps.db, run.callId, end.result));
-      const session = { executionId, flowId, blockCount };
-      yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
-    } finally {
-      giveBack();
-    }
+    using _permit = await reader.reserve(await measureValue(deps.db, run.callId, end.result));
+    const result = new JsonText(await readResultText(deps.db, run.callId, end.result));
+    const session = { executionId, flowId, blockCount };
+    yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
   }
 }
 
@@ -231,7 +211,7 @@ function createInnerEvents(
   { executionId, callId }: CallIds,
   step: Step,
   { stepIndex }: { stepIndex: number },
-  take: (bytes: number) => Promise<() => void>,
+  reserve: Reader['reserve'],
 ): (blocks: BlockRuns) => AsyncGenerator<InnerEvent, bigint> {
   const branchesOf = new Map(listPlaces(step, []));
   const blockEvents = createBlockEvents();
@@ -251,26 +231,22 @@ function createInnerEvents(
   }
 
   async function* endEvents(blocks: BlockRuns): AsyncGenerator<InnerEvent> {
-    const giveBack = await take(blocks.length * INNER_OUTPUT_MAX_BYTES);
-    try {
-      const keys = blocks.map(({ block_key }) => block_key);
-      const outputs = await listSmallOutputs(db, callId, keys, INNER_OUTPUT_MAX_BYTES);
-      for (const block of blocks) {
-        for (const update of blockEvents.end(block)) yield format(update);
-        const output = outputs.get(block.block_key);
-        if (!output) continue;
-        const { text, bytes } = output;
-        const iterations = iterationsOf(block.block_key);
-        yield innerEvent('block_completed', block.step_id, {
-          key: block.block_key,
-          ...(iterations.length > 0 && { iterations }),
-          output: text === null ? null : new JsonText(text),
-          ...(text === null && { outputBytes: bytes }),
-          ...toReceipt([block]),
-        });
-      }
-    } finally {
-      giveBack();
+    using _permit = await reserve(blocks.length * INNER_OUTPUT_MAX_BYTES);
+    const keys = blocks.map(({ block_key }) => block_key);
+    const outputs = await listSmallOutputs(db, callId, keys, INNER_OUTPUT_MAX_BYTES);
+    for (const block of blocks) {
+      for (const update of blockEvents.end(block)) yield format(update);
+      const output = outputs.get(block.block_key);
+      if (!output) continue;
+      const { text, bytes } = output;
+      const iterations = iterationsOf(block.block_key);
+      yield innerEvent('block_completed', block.step_id, {
+        key: block.block_key,
+        ...(iterations.length > 0 && { iterations }),
+        output: text === null ? null : new JsonText(text),
+        ...(text === null && { outputBytes: bytes }),
+        ...toReceipt([block]),
+      });
     }
   }
 

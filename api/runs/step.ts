@@ -19,6 +19,7 @@ import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
+import { reserveEvent } from '../http/reserve-bytes.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
@@ -37,7 +38,6 @@ import { idempotencyHeaders } from './run-shapes/requests.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './run-shapes/step-requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
-import { takeEventBytes, takeEventWork } from './take-event-bytes.ts';
 import type { Updates } from './updates.ts';
 
 /** The events before a step's result. */
@@ -141,7 +141,7 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
     const { principal } = ctx.state;
     const { organizationId } = ctx.state.flow;
     const resumes = !last && (ctx.state.body as StepRequest).toolCallMessages !== undefined;
-    ctx.state.dropBody();
+    ctx.state.releaseBody();
     const signal = readerSignal(ctx.res, deps.cutOff);
     const { ended } = run.outcome
       ? { ended: Promise.resolve(run.outcome) }
@@ -151,8 +151,7 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
     const events = stepEvents(deps, updates, run, ended, {
       organizationId,
       mayRead: () => mayStillRead(deps, principal, organizationId),
-      take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
-      takeWork: (bytes) => takeEventWork(deps.largeValues, organizationId, bytes, signal),
+      reserve: (bytes) => reserveEvent(deps, organizationId, bytes, signal),
       signal,
     });
     const gone = readerSignal(ctx.res);
@@ -212,10 +211,10 @@ function readLastEventId(sent: string): { callId: string; number: number } | und
  */
 async function getCall(
   deps: ApiDeps,
-  { flow, body, endLargeWork }: Pick<ApiState, 'flow' | 'body' | 'endLargeWork'>,
+  { flow, body }: Pick<ApiState, 'flow' | 'body'>,
   callId: string,
 ): Promise<AcceptedCall> {
-  const run = await findAcceptedCall(deps, callId, endLargeWork);
+  const run = await findAcceptedCall(deps, callId);
   const { executionId, stepIndex } = body as StepRequest;
   if (
     run?.mode !== 'step' ||

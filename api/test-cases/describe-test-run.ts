@@ -110,7 +110,7 @@ function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'f
  * answer that cannot be read.
  */
 export async function describeTestRun(
-  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'gates'>,
   testRunId: string,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
   { needsAnswer = true, gone }: { needsAnswer?: boolean; gone?: AbortSignal | undefined } = {},

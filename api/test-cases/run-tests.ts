@@ -11,6 +11,7 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestCase, listTestCases } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { createTimedId } from '../../db/timed-id.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { logEngineFailure } from '../../temporal/ask-engine.ts';
 import { startTestRun } from '../../temporal/start-run.ts';
@@ -20,8 +21,8 @@ import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/draft-problems.ts';
 import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
-import { holdStored } from '../http/hold-stored.ts';
 import { toRetryLater } from '../http/request-errors.ts';
+import { reserveBytes } from '../http/reserve-bytes.ts';
 import { requireMayRun } from '../runs/calls/check-request.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
@@ -62,6 +63,19 @@ export async function runAllTests(
   return runTests(deps, caller, flow, ids, wait);
 }
 
+/** Loads the draft of a flow, which must be able to run, after reserving memory for it. Throws as `reserveBytes` does. */
+async function loadRunnableDraft(
+  deps: ApiDeps,
+  { flowId, organizationId }: VisibleFlow,
+  gone: AbortSignal,
+): Promise<FlowDefinition> {
+  const bytes = await measureDraft(deps.db, flowId);
+  using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, gone);
+  const draft = await loadDraftOf(deps.db, flowId);
+  await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
+  return draft;
+}
+
 async function runTests(
   deps: ApiDeps,
   caller: Caller,
@@ -73,9 +87,7 @@ async function runTests(
   const { flowId, organizationId } = flow;
   // Includes the time in the queue.
   const over = waitMs > 0 && AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
-  const bytes = await measureDraft(db, flowId);
-  const draft = await holdStored(deps, organizationId, bytes, () => loadDraftOf(db, flowId));
-  await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
+  const draft = await loadRunnableDraft(deps, flow, gone);
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();

@@ -16,10 +16,10 @@ import type { ApiDeps } from '../deps.ts';
 import { requireFlow } from '../flows/flow-of-path.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
-import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
+import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { CHANGED, etagOfWhat, ifMatch } from '../reference/if-match.ts';
 import { conflict, done, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
@@ -146,7 +146,7 @@ function save(deps: ApiDeps): ApiMiddleware {
     const { id: flow_id } = await requireFlow(deps.db, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
     const caller = toCaller(ctx.state);
-    await holdAnswer(deps, ctx);
+    await reserveEcho(deps, ctx);
     const { test_case_id, created } = await createTestCase(deps, caller, input, ctx.get('If-None-Match'));
     ctx.status = created ? 201 : 200;
     answerTestCase(ctx, await getCase(deps, flow_id, test_case_id));
@@ -181,7 +181,7 @@ function getOne(deps: ApiDeps): ApiMiddleware {
 function replace(deps: ApiDeps): ApiMiddleware {
   return async function replace(ctx) {
     const { id, flow_id } = await caseOfPath(deps, ctx);
-    await holdAnswer(deps, ctx);
+    await reserveEcho(deps, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
     await changeTestCase(deps, toCaller(ctx.state), id, input, ctx.get('If-Match'));
     answerTestCase(ctx, await getCase(deps, flow_id, id));
@@ -197,11 +197,9 @@ function remove(deps: ApiDeps): ApiMiddleware {
 }
 
 /** Reserves memory for the response before the write; the response repeats the request. */
-async function holdAnswer({ largeValues }: ApiDeps, ctx: ApiContext): Promise<void> {
+async function reserveEcho(deps: ApiDeps, ctx: ApiContext): Promise<void> {
   const bytes = Buffer.byteLength(JSON.stringify(ctx.state.body));
-  await ctx.state.leaveLargeWork(() =>
-    holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, bytes),
-  );
+  await reserveAnswer(deps, ctx, ctx.state.project.organization_id, bytes);
 }
 
 async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> {

@@ -23,7 +23,7 @@ import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { etagOf, isNamed, requireMatch } from '../http/etag.ts';
 import { invalidField } from '../http/request-errors.ts';
-import { workInParts } from '../http/work-in-parts.ts';
+import { reserveBytes, toParts } from '../http/reserve-bytes.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/write-json.ts';
 import { requireParameterNames } from '../runs/calls/accept-run.ts';
 
@@ -88,15 +88,16 @@ export const listedTestCase = z.strictObject({
   expectation: parsedJson,
 });
 
-/** Lists the test cases of a flow, with long values cut. Reads them as in `workInParts`. Throws RATE_LIMITED. */
+/** Lists the test cases of a flow, with long values cut. Reserves memory for some at a time. Throws RATE_LIMITED. */
 export async function describeTestCases(
-  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'gates'>,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
 ): Promise<z.input<typeof listedTestCase>[]> {
   const testCases = await listTestCases(deps.db, flowId);
   const share = shareOf(testCases.length * VALUES_EACH, VALUE_MAX_CHARS);
   const described: z.input<typeof listedTestCase>[] = [];
-  await workInParts(deps, organizationId, testCases, async (part) => {
+  for (const { bytes, part } of toParts(testCases)) {
+    using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes);
     const ids = part.map(({ id }) => id);
     for (const { id, name, input, expectation } of await loadTestCases(deps.db, ids))
       described.push({
@@ -106,7 +107,7 @@ export async function describeTestCases(
         parameters: cutJson(input.parameters, share),
         expectation: cutJson(expectation, share),
       });
-  });
+  }
   return described;
 }
 

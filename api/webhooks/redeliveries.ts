@@ -136,7 +136,7 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
   return async function sendTest(ctx) {
     const request = ctx.state.body as z.infer<typeof testRequest>;
     const { organizationId } = ctx.state.membership;
-    const forHosts = limitLookUps(deps, organizationId, ctx.state.leaveLargeWork);
+    const forHosts = limitLookUps(deps, organizationId);
     const url = await requireWebhookUrl(forHosts, 'url', request.url);
     const test = { id: createTimedId(), organizationId, event: request.event, url };
     const write = () =>

@@ -8,6 +8,7 @@ import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { createHttpGates } from '../../platform/limits/gates.ts';
 import { openRegistry } from '../../platform/models/live-registry.ts';
 import { type Counts, confirmMany, countReasons, describeCounts } from '../terminal/bulk-runs.ts';
 import type { Scope } from '../terminal/parse-argument.ts';
@@ -135,8 +136,9 @@ async function withAcceptDeps<T>(db: Db, work: (deps: AcceptDeps) => Promise<T>)
   try {
     return await work({
       db,
-      definitions: createFlowDefinitions(db, largeValues.work),
+      definitions: createFlowDefinitions(db),
       validator,
+      gates: createHttpGates({ hasWorker: false }),
       largeValues,
       registry,
       resolvePublic: WEBHOOK_RULES.resolvePublic,

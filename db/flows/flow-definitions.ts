@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { BRACE, BRACKET, COMMA } from '../../platform/json-text/scan-json.ts';
-import { createLargeWork, LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
-import { createPresence } from '../../platform/limits/presence.ts';
 import { createSharedCache } from '../../platform/limits/shared-cache.ts';
 import { createSharedReads, type Db } from '../connect.ts';
 
@@ -13,7 +11,7 @@ const CACHED_MAX_BYTES = 128 * 1024 * 1024;
 const MARK_BYTES = 32;
 
 export type FlowDefinitions = {
-  /** Loads the definition of a flow version, which is immutable, by the version's id. A large one needs a permit. */
+  /** Loads the definition of a flow version, which is immutable, by the version's id. */
   get(flowVersionId: string): Promise<FlowDefinition>;
   /** Returns a definition that is loaded already. */
   peek(flowVersionId: string): FlowDefinition | undefined;
@@ -24,29 +22,18 @@ export type FlowDefinitions = {
 };
 
 /**
- * Creates the cache of definitions that the API and the worker of one process share. Organizations share its memory,
- * and acquire permits at `work` for loading.
+ * Creates the cache of definitions that the API and the worker of one process share. Organizations share its memory.
  */
-export function createFlowDefinitions(
-  db: Db,
-  work: LargeWork = createLargeWork(createPresence()),
-): FlowDefinitions {
+export function createFlowDefinitions(db: Db): FlowDefinitions {
   const cache = createSharedCache<FlowDefinition>(CACHED_MAX_BYTES);
   const shareLoad = createSharedReads();
   const shareCount = createSharedReads();
 
   async function load(flowVersionId: string): Promise<FlowDefinition> {
-    const { organizationId, text, chars } = await findText(db, flowVersionId);
-    const endTurn = await work.take(organizationId, chars);
-    try {
-      // A large definition is read under the permit, so that queued ones occupy no memory.
-      const json = text ?? (await getText(db, flowVersionId));
-      const definition: FlowDefinition = JSON.parse(json);
-      cache.set(organizationId, flowVersionId, definition, estimateBytes(json));
-      return definition;
-    } finally {
-      endTurn();
-    }
+    const { organizationId, text } = await getText(db, flowVersionId);
+    const definition: FlowDefinition = JSON.parse(text);
+    cache.set(organizationId, flowVersionId, definition, estimateBytes(text));
+    return definition;
   }
 
   async function get(flowVersionId: string): Promise<FlowDefinition> {
@@ -82,30 +69,15 @@ export function createFlowDefinitions(
   };
 }
 
-/** Finds the organization of a definition and its length in characters, and includes the text unless it is large. */
-function findText(db: Db, flowVersionId: string) {
-  const chars = sql<number>`length(flow_version.definition::text)`;
+function getText(db: Db, flowVersionId: string) {
   return db
     .selectFrom('flow_version')
     .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
     .innerJoin('project', 'project.id', 'flow.project_id')
-    .select(['project.organization_id as organizationId', chars.as('chars')])
-    .select(
-      sql<string | null>`case when ${chars} < ${LARGE_BYTES} then flow_version.definition::text end`.as(
-        'text',
-      ),
-    )
+    .select(['project.organization_id as organizationId'])
+    .select(sql<string>`flow_version.definition::text`.as('text'))
     .where('flow_version.id', '=', flowVersionId)
     .executeTakeFirstOrThrow();
-}
-
-async function getText(db: Db, flowVersionId: string): Promise<string> {
-  const { text } = await db
-    .selectFrom('flow_version')
-    .select(sql<string>`definition::text`.as('text'))
-    .where('id', '=', flowVersionId)
-    .executeTakeFirstOrThrow();
-  return text;
 }
 
 /**

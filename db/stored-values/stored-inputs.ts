@@ -90,25 +90,21 @@ async function isReplaced(db: Db, callId: string, read: StoredObject | null): Pr
 
 /**
  * Writes large inputs of calls or sessions into the object store, before the calls are inserted, which links them. A
- * writer that took too long gets InputBeingDeleted then, and inserts its calls without the store. `onSerialized` is
- * called before the first wait.
+ * writer that took too long gets InputBeingDeleted then, and inserts its calls without the store.
  */
 export async function storeInputs(
   db: Db,
   organizationId: string,
   inputs: { callId: string; input: StoredRunInput }[],
-  onSerialized?: () => void,
 ): Promise<StoredInputs> {
   if (!db.objects) return NONE_STORED;
   const stored = new Map<StoredRunInput, StoredObject>();
-  const serialized = inputs.map(({ callId, input }) => ({ callId, input, json: JSON.stringify(input) }));
-  onSerialized?.();
-  const write = async ({ callId, input, json }: (typeof serialized)[number]) => {
+  const write = async ({ callId, input }: (typeof inputs)[number]) => {
     const owner = { organizationId, callId, blockKey: INPUT_KEY, name: 'request' };
-    const object = await storeObject(db, owner, json);
+    const object = await storeObject(db, owner, JSON.stringify(input));
     if (object) stored.set(input, object);
   };
-  await Promise.all(serialized.map(write));
+  await Promise.all(inputs.map(write));
   return stored;
 }
 

@@ -10,9 +10,9 @@ export const SMALL_BYTES = 64 * 1024;
 
 /** The most bytes of requests, and of answers, of one organization in one process. */
 export const REQUEST_BYTES_EACH = 32 * MIB;
-const REQUEST_BYTES = { capacity: 128 * MIB, reserved: 32 * MIB, perKeyMax: REQUEST_BYTES_EACH };
+export const REQUEST_BYTES = { capacity: 128 * MIB, reserved: 32 * MIB, perKeyMax: REQUEST_BYTES_EACH };
 /** Shorter than a request may take to arrive. */
-const REQUEST_BYTES_WAIT_MS = 15_000;
+export const REQUEST_BYTES_WAIT_MS = 15_000;
 
 /** Run starts of a process whose own worker carries the runs out: enough to keep the processors busy. */
 const STARTS_WITH_WORKER = 4 * availableParallelism();
@@ -43,6 +43,13 @@ export type HttpGates = {
   /** Runs that are being started, and in a process with a worker carried out, until they end or wait. */
   runStarts: FairQueue;
 };
+
+/** Whether requests are queued at a gate of request bytes because organizations together use its capacity. */
+export function isSaturated(gate: FairQueue): boolean {
+  const { weight, queued } = gate.count();
+  // Otherwise those that are queued wait for requests of their own organization.
+  return queued > 0 && weight > REQUEST_BYTES.capacity - REQUEST_BYTES_EACH;
+}
 
 /** Creates the gates of HTTP requests. `hasWorker`: the worker of this process carries the runs out. */
 export function createHttpGates({ hasWorker }: { hasWorker: boolean }): HttpGates {

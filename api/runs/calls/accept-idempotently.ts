@@ -13,9 +13,9 @@ import type { AcceptDeps, ApiDeps } from '../../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
 import { authorOf } from '../../http/principal.ts';
+import { readerSignal } from '../../http/reader-signal.ts';
 import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
-import { loadDefinition } from './load-flow.ts';
 import { type AcceptedCall, holdModelKeys, PerhapsStored } from './store-call.ts';
 
 /**
@@ -48,24 +48,23 @@ async function findEarlierCall(
  */
 export async function replay(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
+  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
   callId: string,
 ): Promise<AcceptedCall | undefined> {
-  const run = await findAcceptedCall(deps, callId, request.endLargeWork);
+  const run = await findAcceptedCall(deps, callId);
   if (!run) return undefined;
   if (!run.outcome) await holdModelKeys(deps, request, callId);
   return { ...run, replayed: true };
 }
 
-/** Finds an accepted call in its present state. Loads its version as `loadDefinition` does. */
+/** Finds an accepted call in its present state. */
 export async function findAcceptedCall(
   deps: Pick<AcceptDeps, 'db' | 'definitions'>,
   callId: string,
-  endLargeWork: CallRequest<unknown>['endLargeWork'] = undefined,
 ): Promise<AcceptedCall | undefined> {
   const run = await findCall(deps.db, callId);
   if (!run) return undefined;
-  const definition = await loadDefinition(deps, run.flowVersionId, endLargeWork);
+  const definition = await deps.definitions.get(run.flowVersionId);
   return { ...run, definition, blockCount: listBlocks(definition).length, outcome: toOutcome(run) };
 }
 
@@ -118,21 +117,19 @@ export async function acceptCall<Body>(
   }
 }
 
-function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
-  const { requireRunnable } = state;
+function toCallRequest<Body>({ state, params, res }: ApiContext): CallRequest<Body> {
   const isDraft = state.flow.version === DRAFT_VERSION;
   return {
     slugs: state.slugs,
     pinned: isDraft || params.version !== undefined,
     flow: state.flow,
-    requireRunnable: requireRunnable && (() => state.leaveLargeWork(requireRunnable)),
+    requireRunnable: state.requireRunnable,
     requestId: state.requestId,
     author: isDraft ? authorOf(state.principal, state.requestId) : undefined,
     environment: isDraft ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,
     body: state.body as Body,
-    endLargeWork: state.endLargeWork,
-    leaveLargeWork: state.leaveLargeWork,
+    gone: readerSignal(res),
     idempotencyKey: state.idempotencyKey,
     modelKeys: state.modelKeys,
   };

@@ -8,7 +8,7 @@ import type { BlockOverrides } from '../../../flow/overrides.ts';
 import { toPlan } from '../../../flow/plan.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { invalidField } from '../../http/request-errors.ts';
-import { takeBytes } from '../../http/take-bytes.ts';
+import { reserveBytes } from '../../http/reserve-bytes.ts';
 import { acceptAttachments } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { readCallback } from './callback.ts';
@@ -46,40 +46,33 @@ export async function acceptRepeat(
   const executionId = run.execution_id;
   const asked = await getRequestOfRun(deps.db, executionId);
   requireModelKeys(asked.modelKeyProviders ?? [], Object.keys(request.modelKeys ?? {}));
-  const held: (() => void)[] = [];
-  const hold = async (bytes: number) => {
-    held.push(await takeBytes(deps.largeValues.answers, organizationId, bytes));
-  };
-  try {
-    const plan = how === 'retry' ? toPlan((await deps.definitions.get(run.flow_version_id)).steps) : [];
-    const calls = await findCalls(deps.db, executionId, plan);
-    await hold(asked.bytes + (await measureCollected(deps.db, calls)));
-    const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
-    if (input.tools) throw needsCaller();
-    const overrides = input.block_overrides;
-    await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
-    const forHosts = limitLookUps(deps, organizationId);
-    const images = await acceptAttachments(forHosts, definition, overrides, input.attachments);
-    const callback = await readCallback(forHosts, {
-      callbackUrl: asked.callbackUrl ?? undefined,
-      callbackEvents: asked.callbackEvents ?? undefined,
-    });
-    // The first top-level step that the run has not completed. A block inside a loop is not retried alone.
-    const completed = await countCompletedSteps(deps.db, calls, plan);
-    const from = Math.max(0, Math.min(completed, plan.length - 1));
-    const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
-    requireMayRun(flow);
-    return await storeCall(deps, request, {
-      ...flow,
-      callId: createTimedId(),
-      mode: 'jobs',
-      input: { ...input, ...images, ...(continuation && { continuation }) },
-      callback,
-      repeats: { executionId, from, once },
-    });
-  } finally {
-    for (const giveBack of held) giveBack();
-  }
+  const plan = how === 'retry' ? toPlan((await deps.definitions.get(run.flow_version_id)).steps) : [];
+  const calls = await findCalls(deps.db, executionId, plan);
+  const bytes = asked.bytes + (await measureCollected(deps.db, calls));
+  using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, request.gone);
+  const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
+  if (input.tools) throw needsCaller();
+  const overrides = input.block_overrides;
+  await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
+  const forHosts = limitLookUps(deps, organizationId);
+  const images = await acceptAttachments(forHosts, definition, overrides, input.attachments);
+  const callback = await readCallback(forHosts, {
+    callbackUrl: asked.callbackUrl ?? undefined,
+    callbackEvents: asked.callbackEvents ?? undefined,
+  });
+  // The first top-level step that the run has not completed. A block inside a loop is not retried alone.
+  const completed = await countCompletedSteps(deps.db, calls, plan);
+  const from = Math.max(0, Math.min(completed, plan.length - 1));
+  const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
+  requireMayRun(flow);
+  return await storeCall(deps, request, {
+    ...flow,
+    callId: createTimedId(),
+    mode: 'jobs',
+    input: { ...input, ...images, ...(continuation && { continuation }) },
+    callback,
+    repeats: { executionId, from, once },
+  });
 }
 
 /**
@@ -98,7 +91,7 @@ async function continueFrom(
     deps,
     run,
     from,
-    async () => deps.db,
+    async () => undefined,
     // No caller sends them.
     Buffer.byteLength,
   );

@@ -17,7 +17,7 @@ import {
 import { linkToTrace } from '../../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { codeReaderOf } from '../../flows/read-code-of.ts';
-import { holdStored } from '../../http/hold-stored.ts';
+import { reserveBytes } from '../../http/reserve-bytes.ts';
 import type { ExecuteRequest } from '../run-shapes/requests.ts';
 import { requireChoice } from '../run-shapes/tool-requests.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
@@ -26,7 +26,6 @@ import type { CallRequest } from './call-request.ts';
 import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
 import { requireIterations, requireReadOutputs, requireSameStart } from './check-resume.ts';
 import { deriveCallId, findEarlierResume } from './find-earlier-resume.ts';
-import { loadDefinition } from './load-flow.ts';
 import { requireState } from './resume-state.ts';
 import { isOfSameKind } from './session.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
@@ -43,12 +42,10 @@ export async function acceptResume(
   const { flow, body } = request;
   const { executionId = '', pausedAtStep = '' } = body;
   const run = await findPaused(deps, request, executionId);
-  const definition = run
-    ? await loadDefinition(deps, run.flow_version_id, request.endLargeWork)
-    : flow.definition;
+  const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
   const validator = deps.validator.of(flow.organizationId);
-  const requireOverrides = (overrides: BlockOverrides, leaveLargeWork = request.leaveLargeWork) =>
-    requireValidOverrides(validator, definition, 'block_overrides', overrides, leaveLargeWork);
+  const requireOverrides = (overrides: BlockOverrides) =>
+    requireValidOverrides(validator, definition, 'block_overrides', overrides);
   const sent = body.block_overrides as BlockOverrides | undefined;
   if (sent) await requireOverrides(sent);
   requireChoice(body);
@@ -61,21 +58,13 @@ export async function acceptResume(
   const answered = run.concluded_by === null ? await requireAnswerOfPause(deps, request, run) : undefined;
 
   const bytes = await measureInput(deps.db, run.execution_id);
-  return holdStored(
-    deps,
-    flow.organizationId,
-    bytes,
-    async (db, turn) => {
-      const earlier = await findRunInput(db, run.execution_id);
-      if (!earlier) throw notPaused();
-      requireSameStart(earlier, body);
-      const overrides = sent ?? earlier.block_overrides;
-      if (!sent) await requireOverrides(overrides, turn.leaveLargeWork);
-      const resumed = { run, answered, definition, earlier, overrides };
-      return acceptAtPause({ ...deps, db }, { ...request, ...turn }, resumed);
-    },
-    request,
-  );
+  using _permit = await reserveBytes(deps.gates.answers, flow.organizationId, bytes, request.gone);
+  const earlier = await findRunInput(deps.db, run.execution_id);
+  if (!earlier) throw notPaused();
+  requireSameStart(earlier, body);
+  const overrides = sent ?? earlier.block_overrides;
+  if (!sent) await requireOverrides(overrides);
+  return await acceptAtPause(deps, request, { run, answered, definition, earlier, overrides });
 }
 
 type ResumedRun = {
@@ -101,7 +90,7 @@ async function acceptAtPause(
   const { tools: sent, toolChoice, maxCredits } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
   const callId = deriveCallId(executionId, [request.environment, ...asked]);
-  await requireStateAgain(deps, callId, request.endLargeWork, {
+  await requireStateAgain(deps, callId, {
     executionId,
     messages,
     resumeState: body.resumeState,
@@ -180,7 +169,6 @@ async function requireAnswerOfPause(
 export async function requireStateAgain(
   deps: ApiDeps,
   callId: string,
-  endLargeWork: CallRequest<unknown>['endLargeWork'],
   resume: {
     executionId: string;
     messages: ToolCallMessage[];
@@ -190,7 +178,7 @@ export async function requireStateAgain(
 ): Promise<void> {
   const { executionId, messages, resumeState } = resume;
   if (resumeState === undefined) return;
-  const accepted = await findAcceptedCall(deps, callId, endLargeWork);
+  const accepted = await findAcceptedCall(deps, callId);
   if (!accepted) return;
   const { mode, flowVersionId, definition, from } = accepted;
   const outputs = resume.outputs(definition);

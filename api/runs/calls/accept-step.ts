@@ -8,8 +8,8 @@ import type { BlockOverrides } from '../../../flow/overrides.ts';
 import { noResultsExpected, requireMatchingResults, type ToolCallMessage } from '../../../flow/tool-calls.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { codeReaderOf } from '../../flows/read-code-of.ts';
-import { holdStored } from '../../http/hold-stored.ts';
 import { invalidField } from '../../http/request-errors.ts';
+import { reserveBytes } from '../../http/reserve-bytes.ts';
 import type { StepRequest } from '../run-shapes/step-requests.ts';
 import { requireStateAgain } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
@@ -60,12 +60,12 @@ export async function acceptStep(
   const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
   requireSoundTree(definition);
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, definition, 'blockOverrides', overrides, request.leaveLargeWork);
+  await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
 
   const resumeId = session && messages && idOfResume(request, session);
   if (resumeId)
-    await requireStateAgain(deps, resumeId, request.endLargeWork, {
+    await requireStateAgain(deps, resumeId, {
       executionId: session.execution_id,
       messages,
       outputs: (accepted) => outputsOfPause(accepted, body),
@@ -79,13 +79,9 @@ export async function acceptStep(
     throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
   if (messages && !known?.pause) throw noResultsExpected(messages);
   const checked = { session: known, resumes, overrides, tools, to, republished };
-  return holdStored(
-    deps,
-    flow.organizationId,
-    known ? await measureSession(deps, known, body) : 0,
-    (db, turn) => acceptChecked({ ...deps, db }, { ...request, ...turn }, checked),
-    request,
-  );
+  const bytes = known ? await measureSession(deps, known, body) : 0;
+  using _permit = await reserveBytes(deps.gates.answers, flow.organizationId, bytes, request.gone);
+  return await acceptChecked(deps, request, checked);
 }
 
 /** Accepts a call whose request is valid: loads the session's data and stores the call. */
@@ -94,7 +90,7 @@ async function acceptChecked(
   request: CallRequest<StepRequest>,
   { session, resumes, overrides, tools, to, republished }: CheckedCall,
 ): Promise<AcceptedCall | undefined> {
-  const { flow, body, leaveLargeWork } = request;
+  const { flow, body } = request;
   const { definition } = flow;
   const { steps } = definition;
   const { stepIndex, maxCredits } = body;
@@ -111,7 +107,7 @@ async function acceptChecked(
   const range = { from: stepIndex, to, pausedAt };
   const readCode = codeReaderOf(deps, flow.organizationId);
   await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
-  const forHosts = limitLookUps(deps, flow.organizationId, leaveLargeWork);
+  const forHosts = limitLookUps(deps, flow.organizationId);
   const images = session ? {} : await acceptAttachments(forHosts, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   if (session) requireSameStart(kept, body);

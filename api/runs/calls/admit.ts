@@ -1,5 +1,5 @@
 import { findRunLimits } from '../../../db/tenants/limits.ts';
-import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
+import { SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import type { EnterPlace, Place } from '../../../platform/limits/place.ts';
 import { isEngineAway, logEngineFailure } from '../../../temporal/ask-engine.ts';
 import { GRPC, grpcCodeOf } from '../../../temporal/engine-errors.ts';

@@ -2,7 +2,6 @@ import type { IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
 import type { Environment } from '../../../db/schema.ts';
 import type { Author } from '../../../db/tenants/audit-entries.ts';
 import type { ModelKeys } from '../../../db/tenants/model-keys.ts';
-import type { Leave } from '../../../platform/limits/turn-to-leave.ts';
 import type { RunStart } from '../../../temporal/start-run.ts';
 import type { LoadedFlow } from '../../http/context.ts';
 
@@ -23,10 +22,8 @@ export type CallRequest<Body> = {
   /** The key_id of the request's API key; undefined for a user. */
   keyId: string | undefined;
   body: Body;
-  /** Releases the request's permit for large work, before the request waits for something. */
-  endLargeWork?: () => void;
-  /** Releases that permit during a wait for something else, and acquires it again. */
-  leaveLargeWork?: Leave;
+  /** Aborts when the caller has gone. */
+  gone?: AbortSignal;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys: ModelKeys | undefined;
 };

@@ -20,7 +20,6 @@ import {
   type ToolDefinition,
 } from '../../../flow/tool-calls.ts';
 import type { OrganizationValidator } from '../../../platform/json-schema/validator.ts';
-import { stay } from '../../../platform/limits/turn-to-leave.ts';
 import { type LiveRegistry, RETRY_SECONDS } from '../../../platform/models/live-registry.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { PROBLEMS_MAX } from '../../http/json-body.ts';
@@ -39,16 +38,12 @@ export function requireFewOverrides(body: unknown): void {
   }
 }
 
-/**
- * Throws VALIDATION_ERROR unless the overrides fit the flow. `field`: their name in the request. Releases the
- * request's permit for large work while their JSON Schemas are compiled in threads.
- */
+/** Throws VALIDATION_ERROR unless the overrides fit the flow. `field`: their name in the request. */
 export async function requireValidOverrides(
   validator: OrganizationValidator,
   definition: FlowDefinition,
   field: string,
   overrides: BlockOverrides,
-  leaveLargeWork = stay,
 ): Promise<void> {
   const problems = findOverrideProblems(definition, overrides);
   const schemas = Object.entries(overrides).flatMap(([stepId, override]) =>
@@ -57,13 +52,10 @@ export async function requireValidOverrides(
       return schema === undefined ? [] : [{ field: `${stepId}.${name}`, schema }];
     }),
   );
-  const findProblems = async () => {
-    for (const { field, schema } of schemas) {
-      const message = await findSchemaProblem(validator, schema);
-      if (message) problems.push({ field, message });
-    }
-  };
-  if (schemas.length > 0) await leaveLargeWork(findProblems);
+  for (const { field, schema } of schemas) {
+    const message = await findSchemaProblem(validator, schema);
+    if (message) problems.push({ field, message });
+  }
   if (problems.length === 0) return;
   const errors = problems
     .slice(0, PROBLEMS_MAX)

@@ -19,8 +19,8 @@ import {
 import type { ApiDeps } from '../../deps.ts';
 import { listStepsNamed } from '../../flows/find-block-problems.ts';
 import { type ReadCode, readCodeOf } from '../../flows/read-code-of.ts';
-import { holdStored } from '../../http/hold-stored.ts';
 import { invalidField } from '../../http/request-errors.ts';
+import { reserveBytes } from '../../http/reserve-bytes.ts';
 import { readUnresolved } from '../run-shapes/attachments.ts';
 import type { AcceptedCall } from './store-call.ts';
 
@@ -76,15 +76,14 @@ export function requireIterations(
 
 /** Whether a call resumes a block whose model may not ask for tools again. */
 export async function isLastRound(
-  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'gates'>,
   organizationId: string,
   run: StoredCall,
 ): Promise<boolean> {
   const bytes = await measureInput(deps.db, run.callId);
-  const { resume, block_overrides } = await holdStored(deps, organizationId, bytes, async (db) => {
-    const { block_overrides, continuation } = await getRunInput(db, run.callId);
-    return { resume: continuation?.resume, block_overrides };
-  });
+  using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes);
+  const { block_overrides, continuation } = await getRunInput(deps.db, run.callId);
+  const resume = continuation?.resume;
   return resume !== undefined && resume.iterations >= capOf(run.definition, block_overrides, resume.step_id);
 }
 

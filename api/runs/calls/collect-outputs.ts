@@ -162,24 +162,24 @@ export function tooLarge(stepId: string): ServiceError {
 }
 
 /**
- * Makes the request that starts a /step session at `step` of a stored run, for GET …/fork. `holdBytes` is called with
- * the size of the run's input and outputs, and returns the database to read them from. `measure` returns the size of
+ * Makes the request that starts a /step session at `step` of a stored run, for GET …/fork. `reserve` is called with
+ * the size of the run's input and outputs before they are read. `measure` returns the size of
  * JSON. Throws a ServiceError when the run cannot be forked there.
  */
 export async function forkCursor(
-  { db: measured, definitions }: { db: Db; definitions: FlowDefinitions },
+  { db, definitions }: { db: Db; definitions: FlowDefinitions },
   run: ForkedRun,
   step: number,
-  holdBytes: (bytes: number) => Promise<Db>,
+  reserve: (bytes: number) => Promise<void>,
   measure: (json: string) => number = weigh,
 ) {
   const { steps } = await definitions.get(run.flow_version_id);
   const plan = toPlan(steps);
   if (step >= plan.length) throw outOfRange(plan.length);
   const before = plan.slice(0, step);
-  const calls = await findCalls(measured, run.execution_id, before);
-  const ofInput = await measureInput(measured, run.execution_id);
-  const db = await holdBytes(ofInput + (await measureCollected(measured, calls)));
+  const calls = await findCalls(db, run.execution_id, before);
+  const ofInput = await measureInput(db, run.execution_id);
+  await reserve(ofInput + (await measureCollected(db, calls)));
   const input = await getRunInput(db, run.execution_id);
   const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
   const cursor = {

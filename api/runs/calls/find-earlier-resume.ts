@@ -42,7 +42,7 @@ export type NewResume = {
  */
 export async function findEarlierResume(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
+  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
   run: RunRow,
   callId: string,
 ): Promise<{ accepted: AcceptedCall } | NewResume> {

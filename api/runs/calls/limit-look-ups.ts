@@ -1,27 +1,28 @@
 import { createFairQueue, PermitRejected } from '../../../platform/limits/fair-queue.ts';
-import { type Leave, stay } from '../../../platform/limits/turn-to-leave.ts';
+import { REQUEST_BYTES_WAIT_MS } from '../../../platform/limits/gates.ts';
 import type { ResolvePublic } from '../../../platform/net/resolve-public.ts';
 import { countRefusal } from '../../../platform/observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from '../../http/request-errors.ts';
-import { WAIT_MAX_MS } from '../../http/take-bytes.ts';
 
 /** Each look-up has sockets of its own, for some seconds where DNS does not answer. */
 export const LOOK_UPS_MAX = 20;
 
-const lookUps = createFairQueue({ capacity: Infinity, perKeyMax: LOOK_UPS_MAX, waitMaxMs: WAIT_MAX_MS });
+const lookUps = createFairQueue({
+  capacity: Infinity,
+  perKeyMax: LOOK_UPS_MAX,
+  waitMaxMs: REQUEST_BYTES_WAIT_MS,
+});
 
 /**
  * Returns the dependencies of a request with a limit on concurrent DNS look-ups of the organization in this process. A look-up
- * throws RATE_LIMITED without a permit in time. Releases the permit for large work during a look-up, since the owner of a host
- * name controls its duration.
+ * throws RATE_LIMITED without a permit in time.
  */
 export function limitLookUps<Deps extends { resolvePublic: ResolvePublic }>(
   deps: Deps,
   organizationId: string,
-  leave: Leave = stay,
 ): Deps {
   let refused: RetryLater | undefined;
-  const lookUp: ResolvePublic = async (destination) => {
+  const resolvePublic: ResolvePublic = async (destination) => {
     using _permit = await lookUps.acquire(organizationId).catch((error: unknown) => {
       if (!(error instanceof PermitRejected)) throw error;
       refused ??= tooManyLookUps();
@@ -29,7 +30,7 @@ export function limitLookUps<Deps extends { resolvePublic: ResolvePublic }>(
     });
     return await deps.resolvePublic(destination);
   };
-  return { ...deps, resolvePublic: (destination) => leave(() => lookUp(destination)) };
+  return { ...deps, resolvePublic };
 }
 
 function tooManyLookUps(): RetryLater {

@@ -12,7 +12,7 @@ import { listBlocks } from '../../../flow/plan.ts';
 import { formatPath } from '../../../flow/step-path.ts';
 import { addToLogContext } from '../../../platform/observability/log.ts';
 import { linkToTrace } from '../../../platform/observability/tracing.ts';
-import type { AcceptDeps, ApiDeps } from '../../deps.ts';
+import type { ApiDeps } from '../../deps.ts';
 import { findRefusedSchemas, requireRunnable, treeError } from '../../flows/draft-problems.ts';
 import type { Problem } from '../../flows/file-problems.ts';
 import { draftETag } from '../../flows/flow-etag.ts';
@@ -20,11 +20,10 @@ import { getFlowWithDraft, requireFlow } from '../../flows/flow-of-path.ts';
 import { codeReaderOf } from '../../flows/read-code-of.ts';
 import type { ApiMiddleware, LoadedFlow } from '../../http/context.ts';
 import { requireMatch } from '../../http/etag.ts';
-import { holdStored } from '../../http/hold-stored.ts';
 import { accessOf, type Principal } from '../../http/principal.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
-import { waitInTime } from '../../http/take-bytes.ts';
-import type { CallRequest } from './call-request.ts';
+import { reserveBytes } from '../../http/reserve-bytes.ts';
+import { waitInTime } from '../../http/wait-in-time.ts';
 
 export const ifMatchDraft = z.object({
   'If-Match': z.string().optional().meta({
@@ -51,9 +50,7 @@ export async function loadRunnableFlow(
   const { organizationId, flowVersionId } = found;
   const look = async () => {
     const definition = await definitions.get(flowVersionId);
-    const problems = await findProblems(definition, (sound) =>
-      findRefusedSchemas(largeValues.work, organizationId, sound, gone),
-    );
+    const problems = await findProblems(definition);
     return { definition, problems };
   };
   const loaded = definitions.peek(flowVersionId);
@@ -100,14 +97,11 @@ async function refuseDraft({ db }: Pick<ApiDeps, 'db'>, query: NonNullable<Retur
 const known = new WeakMap<FlowDefinition, Problem[]>();
 
 /** Finds the problems of a definition's shape, or else of its JSON Schemas, and caches them. */
-async function findProblems(
-  definition: FlowDefinition,
-  ofSchemas: (definition: FlowDefinition) => Promise<Problem[]>,
-): Promise<Problem[]> {
+async function findProblems(definition: FlowDefinition): Promise<Problem[]> {
   const found = known.get(definition);
   if (found) return found;
   const ofShape: Problem[] = findShapeProblems(definition);
-  const problems = ofShape.length > 0 ? ofShape : await ofSchemas(definition);
+  const problems = ofShape.length > 0 ? ofShape : await findRefusedSchemas(definition);
   known.set(definition, problems);
   return problems;
 }
@@ -164,18 +158,6 @@ function parseVersion(text: string): number {
   return /^(0|[1-9]\d{0,9})$/.test(text) ? Math.min(Number(text), VERSION_MAX) : VERSION_MAX;
 }
 
-/** Loads a version. This may need a permit for large work, so the request's own permit is released first. */
-export async function loadDefinition(
-  { definitions }: Pick<AcceptDeps, 'definitions'>,
-  flowVersionId: string,
-  endLargeWork: CallRequest<unknown>['endLargeWork'],
-): Promise<FlowDefinition> {
-  const loaded = definitions.peek(flowVersionId);
-  if (loaded) return loaded;
-  endLargeWork?.();
-  return definitions.get(flowVersionId);
-}
-
 /** Throws INVALID_TREE with every problem of a tree that has a valid shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
   const problems = describeTreeProblems(definition);
@@ -188,17 +170,20 @@ function invalidTree(problems: { path: string; message: string }[]): ServiceErro
 }
 
 /**
- * Loads the present draft into `ctx.state.flow`, a large one under the organization's permit. A run keeps the draft
- * it began with.
+ * Loads the present draft into `ctx.state.flow`, after reserving memory for it. A run keeps the draft it began with.
  */
 export function loadDraft(deps: ApiDeps): ApiMiddleware {
   return async function loadDraft(ctx, next) {
     const foundAt = performance.now();
     const { id } = await requireFlow(deps.db, ctx);
     const bytes = await measureDraft(deps.db, id);
-    const { project } = ctx.state;
-    const load = () => getFlowWithDraft(deps.db, ctx);
-    const flow = await holdStored(deps, project.organization_id, bytes, load);
+    const permit = await reserveBytes(
+      deps.gates.answers,
+      ctx.state.project.organization_id,
+      bytes,
+      readerSignal(ctx.res),
+    );
+    const flow = await getFlowWithDraft(deps.db, ctx).finally(permit.release);
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
     ctx.state.requireRunnable = async () => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');

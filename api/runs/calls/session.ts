@@ -28,13 +28,11 @@ export async function measureSession({ db }: ApiDeps, session: RunRow, body: Ste
 export async function readOutputs(
   deps: ApiDeps,
   session: RunRow | undefined,
-  { body, endLargeWork }: CallRequest<StepRequest>,
+  { body }: CallRequest<StepRequest>,
 ): Promise<Outputs | undefined> {
   const pause = session && pauseToRead(session, body);
   if (!pause) return body.accumulatedOutputs as Outputs | undefined;
-  const call = session?.concluded_by
-    ? await findAcceptedCall(deps, session.concluded_by, endLargeWork)
-    : undefined;
+  const call = session?.concluded_by ? await findAcceptedCall(deps, session.concluded_by) : undefined;
   return call && (await describePause(deps, call, pause)).accumulatedOutputs;
 }
 

@@ -88,7 +88,7 @@ async function storeHeld(
   const author = continues && !session ? undefined : request.author;
   const storingSince = performance.now();
   let inputs = await repeatLostWrite(() =>
-    storeInputs(deps.db, flow.organizationId, listInputs(call, session), request.endLargeWork),
+    storeInputs(deps.db, flow.organizationId, listInputs(call, session)),
   );
   let known = call.flowVersionId;
   let flowVersionId = known ?? '';

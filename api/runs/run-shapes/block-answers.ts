@@ -6,7 +6,7 @@ import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import { type FlowDefinition, PROCESSOR_TYPES } from '../../../flow/definition.ts';
 import { iterationsOf } from '../../../flow/plan.ts';
 import { eachStep } from '../../../flow/step-path.ts';
-import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
+import { SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import { parsedJson } from '../../flows/written-flow.ts';
 import { errorCode } from '../../http/headers.ts';
 import { pageOf } from '../../http/page.ts';

@@ -163,11 +163,11 @@ describe('the codec endpoint', () => {
   });
 
   it('waits until its user may hold a large answer', async () => {
-    const { largeValues } = weir;
+    const gates = weir.httpGates;
     const large = { data: 'MQ=='.repeat(100_000) };
     const ask = () => decode([large], acme.token.owner);
-    assert.deepEqual((await waitsForBytes(largeValues, acme.users.owner, ask)).body.payloads, [large]);
-    await waitUntil(() => largeValues.answers.countHeld() === 0);
+    assert.deepEqual((await waitsForBytes(gates, acme.users.owner, ask)).body.payloads, [large]);
+    await waitUntil(() => gates.answers.count().weight === 0);
   });
 
   it('takes at most 32 fields of metadata in a payload', async () => {

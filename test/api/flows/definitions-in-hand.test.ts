@@ -1,9 +1,7 @@
 // Definitions are read for an answer like other stored values: in their turn, and only where they are in the answer.
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { updateDraft } from '../../../db/flows/flows.ts';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -22,7 +20,7 @@ describe('definitions', () => {
   beforeEach(() => updateDraft(management.weir.db, management.acme.flowId, { steps: [LARGE] }));
 
   const waits = (ask: () => Promise<Answer>) =>
-    waitsForBytes(management.weir.largeValues, management.acme.organizationId, ask);
+    waitsForBytes(management.weir.httpGates, management.acme.organizationId, ask);
 
   it('wait for the share of their organization before they are read, published and compared', async () => {
     const published = await waits(() => send('POST', '/versions', {}));
@@ -37,17 +35,6 @@ describe('definitions', () => {
     });
   });
 
-  it('are held in no turn at large work while they are checked before they are published', async () => {
-    const { largeValues, db } = management.weir;
-    const steps = [1, 2, 3, 4, 5, 6].map((at) => ({ ...LARGE, step_id: `s${at}` }));
-    await updateDraft(db, management.acme.flowId, { steps });
-    const turns = mock.method(largeValues.work, 'take');
-    const { status } = await send('POST', '/versions', {});
-    turns.mock.restore();
-    const large = turns.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
-    assert.deepEqual([status, large.length], [201, 0]);
-  });
-
   it('wait for it as the flow of a run', async () => {
     const { weir, acme } = management;
     const flow = await weir.createFlow(acme, [LARGE]);
@@ -59,7 +46,7 @@ describe('definitions', () => {
 
   it('are given back with the answer', async () => {
     await send('GET', '/draft');
-    await waitUntil(() => management.weir.largeValues.answers.countHeld() === 0);
+    await waitUntil(() => management.weir.httpGates.answers.count().weight === 0);
   });
 
   it('are not read by requests about the versions, test cases and test runs of a flow', async () => {

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
-import { ACTIVITY_BYTES_EACH } from '../../../platform/limits/gates.ts';
+import { ACTIVITY_BYTES_EACH, REQUEST_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import type { Answer, Tenant, Weir } from '../../harness.ts';
@@ -38,7 +37,7 @@ describe('large values of one organization', () => {
   it('wait as request bodies over its share, while another’s are taken', async () => {
     const [flow, other] = [await createFlow(hostile), await createFlow(innocent)];
     const body = 'x'.repeat(BODY_MAX_BYTES - 1_024);
-    const fitting = Math.floor(REQUESTS_SHARE_BYTES / body.length);
+    const fitting = Math.floor(REQUEST_BYTES_EACH / body.length);
     const answers: Promise<Answer>[] = [];
     let last: Answer | undefined;
     // A body is in hand until its run is stored, which waits for this.
@@ -96,7 +95,9 @@ describe('large values of one organization', () => {
         return () => get(flow, tenant, `${executionId}${suffix}`);
       };
       const [read, readOther] = [await run(hostile), await run(innocent)];
-      const giveBack = await weir.largeValues.answers.take(hostile.organizationId, REQUESTS_SHARE_BYTES);
+      const permit = await weir.httpGates.answers.acquire(hostile.organizationId, {
+        weight: REQUEST_BYTES_EACH,
+      });
       let answer: Answer | undefined;
       const reading = read().then((read) => {
         answer = read;
@@ -104,7 +105,7 @@ describe('large values of one organization', () => {
       });
       assert.equal((await readOther()).status, 200);
       assert.equal(answer, undefined);
-      giveBack();
+      permit.release();
       assert.equal(await reading, 200);
     });
 });

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { mock } from 'node:test';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../../flow/limits.ts';
-import { LARGE_BYTES, LARGE_VALUES } from '../../../platform/limits/large-work.ts';
 import type { Tenant, Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 
@@ -157,22 +155,6 @@ describe('request bodies', () => {
     ['nesting at the limit', nested(JSON_DEPTH_MAX - 2), {}],
     ['a body at the size limit', JSON.stringify({ message: 'x'.repeat(BODY_MAX_BYTES - 14) }), {}],
   ];
-  it('take turns at large work when they are short and have many values or keys', async () => {
-    const take = mock.method(weir.largeValues.work, 'take');
-    const turnsOf = async (a: unknown) => {
-      take.mock.resetCalls();
-      assert.equal((await send(large(a))).status, 200);
-      return take.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES).length;
-    };
-    try {
-      assert.equal(await turnsOf(Array(LARGE_VALUES / 2).fill(1)), 0);
-      assert.ok((await turnsOf(Array(LARGE_VALUES).fill(1))) > 0);
-      assert.ok((await turnsOf(Object.fromEntries(keys(LARGE_VALUES / 4)))) > 0);
-    } finally {
-      take.mock.restore();
-    }
-  });
-
   for (const [rule, raw, headers] of accepted)
     it(`accepts ${rule}`, async () => assert.equal((await send(raw, headers)).status, 200));
 

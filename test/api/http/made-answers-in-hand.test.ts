@@ -1,10 +1,8 @@
 // Answers that are many bytes are in hand until they are read, whatever they are about.
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { loadDrafts } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
+import { REQUEST_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -23,7 +21,7 @@ describe('a large answer', () => {
   };
   const ofFlow = (path: string) => `/flows/${management.acme.flowId}${path}`;
   const wait = (ask: () => Promise<Answer>, meanwhile?: () => Promise<unknown>) =>
-    waitsForBytes(management.weir.largeValues, management.acme.organizationId, ask, meanwhile);
+    waitsForBytes(management.weir.httpGates, management.acme.organizationId, ask, meanwhile);
 
   /** Makes flows whose list is large. */
   async function describeMany(): Promise<void> {
@@ -39,48 +37,20 @@ describe('a large answer', () => {
     const { status, headers, body } = await wait(() => send('GET', '/flows?limit=200'));
     assert.deepEqual([status, body.flows.length], [200, 51]);
     assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
-    await waitUntil(() => management.weir.largeValues.answers.countHeld() === 0);
+    await waitUntil(() => management.weir.httpGates.answers.count().weight === 0);
   });
 
   it(`that is made is refused at once where ${WAITING} others of its organization wait`, async () => {
     await describeMany();
-    const { answers } = management.weir.largeValues;
-    const giveBack = await answers.take(management.acme.organizationId, REQUESTS_SHARE_BYTES);
+    const { answers } = management.weir.httpGates;
+    const permit = await answers.acquire(management.acme.organizationId, { weight: REQUEST_BYTES_EACH });
     const read = () => send('GET', '/flows?limit=200');
     const waiting = Array.from({ length: WAITING }, read);
-    await waitUntil(() => answers.countWaiting() === WAITING);
+    await waitUntil(() => answers.count().queued === WAITING);
     const refused = await read();
     assert.deepEqual([refused.status, refused.body.detail?.code], [429, 'RATE_LIMITED']);
-    giveBack();
+    permit.release();
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 200);
-  });
-
-  /** Waits for a turn at large work, which one process has one at a time. */
-  const takeTurn = async () => (await management.weir.largeValues.work.take('another', LARGE_BYTES))();
-
-  it('to a large write holds no turn at large work while it waits', async () => {
-    const { projectId, token } = management.acme;
-    const send = (method: string, path: string, body: unknown) =>
-      management.weir.call(method, `/projects/${projectId}${ofFlow(path)}`, {
-        ...{ key: token.member, body },
-        headers: { 'if-match': '*' },
-      });
-    const steps = Array.from({ length: 6 }, (_, at) =>
-      passthrough(`s${at}`, { prompt: 'x'.repeat(200_000) }),
-    );
-    const take = mock.method(management.weir.largeValues.work, 'take');
-    const turns = () => take.mock.calls.filter(({ arguments: [owner] }) => owner !== 'another').length;
-    assert.equal((await wait(() => send('PUT', '/draft', { steps }), takeTurn)).status, 200);
-    // To parse the body, to check it, and to write it and the answer.
-    assert.equal(turns(), 3);
-    take.mock.restore();
-    const parameters = { list: Array(100_000).fill(1) };
-    const testCase = { name: 'many', message: 'm', parameters, expectation: { type: 'equals', value: 1 } };
-    const { status, body } = await wait(() => send('POST', '/test-cases', testCase), takeTurn);
-    assert.equal(status, 201);
-    const path = `/test-cases/${body.test_case_id}`;
-    assert.equal((await wait(() => send('PUT', path, testCase), takeTurn)).status, 200);
-    await send('DELETE', path, undefined);
   });
 
   it('to a write of a draft waits before that is written', async () => {

@@ -63,12 +63,12 @@ describe('refusals', () => {
     const pace = paceRefusals({ config, stopping: AbortSignal.abort() });
     let freed = 0;
     for (let refusal = 0; refusal < 300; refusal += 1) {
-      const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
+      const ctx = contextOf({ principal: key, releaseAnswer: () => (freed += 1) });
       await pace(ctx, answer(ctx, refusal % 2 === 0 ? 400 : 200));
     }
     assert.equal(freed, 0);
     const refuse = async (): Promise<void> => {
-      const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
+      const ctx = contextOf({ principal: key, releaseAnswer: () => (freed += 1) });
       await pace(ctx, answer(ctx, 406));
     };
     for (let refusal = 0; refusal < 1_000; refusal += 1) await refuse();
@@ -87,7 +87,7 @@ describe('refusals', () => {
     const error = new ServiceError('FLOW_NOT_FOUND', 'None.');
     let freed = 0;
     const begin = () => {
-      const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
+      const ctx = contextOf({ principal: key, releaseAnswer: () => (freed += 1) });
       return { ctx, refused: assert.rejects(pace(ctx, reject(error)), error) };
     };
     const begun = Array.from({ length: 2_000 }, begin);

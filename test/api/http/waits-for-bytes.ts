@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type LargeValues, REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { type HttpGates, REQUEST_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 /**
@@ -7,23 +7,23 @@ import { waitUntil } from '../../wait-until.ts';
  * done before that is given back. Answers what was answered then.
  */
 export async function waitsForBytes<T>(
-  { answers }: Pick<LargeValues, 'answers'>,
+  { answers }: Pick<HttpGates, 'answers'>,
   owner: string,
   ask: () => Promise<T>,
   meanwhile: () => Promise<unknown> = async () => undefined,
 ): Promise<T> {
-  const giveBack = await answers.take(owner, REQUESTS_SHARE_BYTES);
+  const permit = await answers.acquire(owner, { weight: REQUEST_BYTES_EACH });
   let isAnswered = false;
   const answer = ask().finally(() => {
     isAnswered = true;
   });
   answer.catch(() => undefined);
   try {
-    await waitUntil(() => isAnswered || answers.countWaiting() > 0);
+    await waitUntil(() => isAnswered || answers.count().queued > 0);
     assert(!isAnswered, 'it did not wait');
     await meanwhile();
   } finally {
-    giveBack();
+    permit.release();
   }
   return answer;
 }

@@ -3,6 +3,7 @@ import { describeFlows } from '../../../api/mcp/project-tools.ts';
 import { listFlowDesigns } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
+import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
 import { passthrough } from '../../blocks.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
@@ -16,7 +17,7 @@ describe('the flows of a project, for an assistant,', () => {
   });
   after(() => database.drop());
 
-  it('are read a few MiB at a time, each in its turn and counted for its organization until it is dropped', async () => {
+  it('are read a few MiB at a time, each counted for its organization until it is dropped', async () => {
     const { db } = database;
     const { organization, project } = await createProject(db);
     await insertMember(db, { organizationId: organization.id, userId: 'ada', role: 'owner' });
@@ -27,28 +28,18 @@ describe('the flows of a project, for an assistant,', () => {
         definition: { steps: [passthrough('a', { prompt: 'x'.repeat(size) })] },
       });
     const flows = await listFlowDesigns(db, 'ada', project.id, { after: '', limit: 10 });
-    const taken: string[] = [];
-    const held = { bytes: 0, turns: 0 };
-    const take = (of: 'bytes' | 'turns') => async (owner: string, bytes: number) => {
-      assert.equal(owner, organization.id);
-      taken.push(`${of}: ${(bytes / MIB).toFixed(1)} MiB`);
-      held[of] += bytes;
-      assert.ok(held[of] <= 2 * MIB);
-      return () => {
-        held[of] -= bytes;
-      };
+    const reserved: string[] = [];
+    const gate = createFairQueue({ capacity: Infinity });
+    const acquire: typeof gate.acquire = async (key, request) => {
+      assert.deepEqual([key, gate.count().weight], [organization.id, 0]);
+      reserved.push(`${((request?.weight ?? 0) / MIB).toFixed(1)} MiB`);
+      return gate.acquire(key, request);
     };
-    const deps = {
-      db,
-      config: { mcp: { url: 'http://127.0.0.1/mcp' } },
-      largeValues: {
-        answers: { take: take('bytes'), takeNow: () => undefined },
-        work: { take: take('turns') },
-      },
-    } as never;
+    const answers = { ...gate, acquire };
+    const deps = { db, config: { mcp: { url: 'http://127.0.0.1/mcp' } }, gates: { answers } } as never;
     const described = await describeFlows(deps, flows, { textMax: 1_000, allMax: 1_500 });
-    assert.deepEqual(taken, ['bytes: 1.5 MiB', 'turns: 1.5 MiB', 'bytes: 1.5 MiB', 'turns: 1.5 MiB']);
-    assert.deepEqual(held, { bytes: 0, turns: 0 });
+    assert.deepEqual(reserved, ['1.5 MiB', '1.5 MiB']);
+    assert.equal(gate.count().weight, 0);
     assert.deepEqual(
       described.map(({ slug, steps }) => [slug, steps !== null]),
       [

@@ -1,17 +1,16 @@
-// What tools read of drafts and versions is in hand like the answers of other requests, and worked on in turns.
+// What tools read of drafts and versions is in hand like the answers of other requests.
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { findFlowDesign, loadDrafts, lockFlowDesign } from '../../../db/flows/flow-designs.ts';
 import { insertFlow, updateDraft } from '../../../db/flows/flows.ts';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
+import { REQUEST_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { waitsForBytes } from '../http/waits-for-bytes.ts';
 import { startMcpWeir } from './mcp-harness.ts';
 import { useTools } from './tools-harness.ts';
 
-/** The drafts of the tests: larger than what is worked on at once. */
+const LARGE_BYTES = 1024 * 1024;
 const SIZE = 1.25 * LARGE_BYTES;
 
 describe('a large draft', () => {
@@ -26,17 +25,7 @@ describe('a large draft', () => {
   }
   const draftOf = async (id: string) => (await loadDrafts(tools.mcp.weir.db, [id])).get(id);
   const waits = <T>(asked: () => Promise<T>, meanwhile?: () => Promise<unknown>) =>
-    waitsForBytes(tools.mcp.weir.largeValues, tools.mcp.tenant.organizationId, asked, meanwhile);
-  /** The owners of the turns at large work that are taken meanwhile. */
-  async function turnsOf(work: () => Promise<unknown>): Promise<string[]> {
-    const turns = mock.method(tools.mcp.weir.largeValues.work, 'take');
-    await work();
-    turns.mock.restore();
-    return turns.mock.calls
-      .filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES)
-      .map(({ arguments: [owner] }) => owner);
-  }
-
+    waitsForBytes(tools.mcp.weir.httpGates, tools.mcp.tenant.organizationId, asked, meanwhile);
   it('waits for the share of its organization before it is read, edited, published and replaced by a version', async () => {
     const flow_id = await createLarge();
     assert.equal((await waits(() => ask('get_flow', { flow_id }))).steps.length, 1);
@@ -50,13 +39,6 @@ describe('a large draft', () => {
     assert.equal((await waits(() => ask('restore_version', { flow_id, version_id }))).steps.length, 2);
   });
 
-  it('is read and edited in one turn of its organization at large work', async () => {
-    const flow_id = await createLarge();
-    const { organizationId } = tools.mcp.tenant;
-    assert.deepEqual(await turnsOf(() => ask('get_flow', { flow_id })), [organizationId]);
-    assert.deepEqual(await turnsOf(() => add(flow_id, 'B')), [organizationId]);
-  });
-
   it('is not loaded by those who need its flow alone', async () => {
     const flow_id = await createLarge();
     const { db } = tools.mcp.weir;
@@ -65,12 +47,12 @@ describe('a large draft', () => {
       assert.equal('draft' in ((await lockFlowDesign(tx, 'ada', flow_id)) ?? {}), false);
     });
     const { version_id } = await ask('publish_version', { flow_id, note: '' });
-    const work = async () => {
-      await ask('list_runs', { flow_id });
-      await ask('update_flow', { flow_id, name: 'Renamed' });
-      await ask('set_production_version', { flow_id, version_id });
-    };
-    assert.deepEqual(await turnsOf(work), []);
+    using _permit = await tools.mcp.weir.httpGates.answers.acquire(tools.mcp.tenant.organizationId, {
+      weight: REQUEST_BYTES_EACH,
+    });
+    await ask('list_runs', { flow_id });
+    await ask('update_flow', { flow_id, name: 'Renamed' });
+    await ask('set_production_version', { flow_id, version_id });
   });
 
   it('is in hand, as often as an answer has it, until that is read', async () => {
@@ -79,7 +61,7 @@ describe('a large draft', () => {
     const size = 6 * LARGE_BYTES;
     const flow_id = await createLarge(size);
     const reader = new AbortController();
-    const { answers } = weir.largeValues;
+    const { answers } = weir.httpGates;
     const { status } = await fetch(mcpUrl, {
       method: 'POST',
       headers: {
@@ -94,9 +76,9 @@ describe('a large draft', () => {
       signal: reader.signal,
     });
     assert.equal(status, 200);
-    await waitUntil(() => answers.countHeld() >= 2 * size);
+    await waitUntil(() => answers.count().weight >= 2 * size);
     reader.abort();
-    await waitUntil(() => answers.countHeld() === 0);
+    await waitUntil(() => answers.count().weight === 0);
   });
 
   it('is in hand for the user as part of any other answer that is long', async () => {
@@ -107,10 +89,10 @@ describe('a large draft', () => {
         description: 'x'.repeat(2_000),
       });
     const hydrate = () => ask('hydrate_project', { project_id: tenant.projectId });
-    assert((await waitsForBytes(weir.largeValues, 'ada', hydrate)).flows.length > 0);
+    assert((await waitsForBytes(weir.httpGates, 'ada', hydrate)).flows.length > 0);
   });
 
-  it('is answered to whoever waits for the turn to read it while the process stops', async () => {
+  it('is answered to whoever waits to read it while the process stops', async () => {
     const mcp = await startMcpWeir({ worker: false });
     await mcp.join('ada');
     const client = await mcp.connect(await mcp.token('ada'));
@@ -120,18 +102,17 @@ describe('a large draft', () => {
       ...{ projectId, slug: 'large', name: 'Flow' },
       definition: { steps },
     });
-    const { work } = mcp.weir.largeValues;
-    const endTurn = await work.take('another', LARGE_BYTES);
-    const turns = mock.method(work, 'take');
+    const { answers } = mcp.weir.httpGates;
+    const permit = await answers.acquire(mcp.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
     const read = mcp.callTool(client, 'get_flow', { flow_id: id });
-    await waitUntil(() => turns.mock.callCount() > 0);
+    await waitUntil(() => answers.count().queued > 0);
     const stopped = mcp.stop();
     await waitUntil(() =>
       fetch(`${mcp.weir.url}/readyz`)
         .then(() => false)
         .catch(() => true),
     );
-    endTurn();
+    permit.release();
     const { isError, text, data } = await read;
     assert.equal(isError, false, text);
     assert.deepEqual(data.steps.length, 1);

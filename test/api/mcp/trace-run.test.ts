@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { runTrace, stepTrace, traceRun, traceStep } from '../../../api/mcp/trace-run.ts';
 import { runTestCase } from '../../../api/test-cases/run-tests.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
-import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
+import { REQUEST_BYTES_EACH, SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
 import { startTestsWeir, type TestsWeir } from '../test-cases/tests-harness.ts';
@@ -197,27 +194,19 @@ describe('traces', () => {
     it(`of ${name} with large values wait for the turn of its organization to hold them`, async () => {
       const large = await execute([passthrough('a')], { message: 'x'.repeat(2 * SMALL_BYTES) });
       const small = await execute([passthrough('a')]);
-      const { answers } = tests.weir.largeValues;
-      const giveBack = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
+      const { answers } = tests.weir.httpGates;
+      const permit = await answers.acquire(tests.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
       let isRead = false;
       const reading = read(large).then(() => {
         isRead = true;
       });
       await read(small);
       assert.equal(isRead, false);
-      giveBack();
+      permit.release();
       await reading;
-      const giveAgain = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
-      giveAgain();
+      const again = await answers.acquire(tests.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
+      again.release();
     });
-
-  it('of large values take a turn at large work for their run, and one for each block', async () => {
-    const id = await execute([passthrough('a'), passthrough('b')], { message: 'x'.repeat(LARGE_BYTES) });
-    const turns = mock.method(tests.deps.largeValues.work, 'take');
-    await trace(id);
-    turns.mock.restore();
-    assert.equal(turns.mock.callCount(), 3);
-  });
 
   it('of a test case tell its verdict', async () => {
     const flowId = await tests.draft([passthrough('a')]);

@@ -1,11 +1,10 @@
 // What a trace reads is in hand while it is made, for as long as its caller waits for it.
-import assert from 'node:assert/strict';
-import { mock } from 'node:test';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
+import { REQUEST_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { useTools } from './tools-harness.ts';
+
+const LARGE_BYTES = 1024 * 1024;
 
 describe('a trace of large values', () => {
   const { tools } = useTools();
@@ -39,34 +38,11 @@ describe('a trace of large values', () => {
     await waitUntil(isWaiting);
     reader.abort();
   }
-  /** Waits until a wait has ended; answers why. */
-  const whyEnded = async (signal: AbortSignal | undefined) => {
-    assert(signal);
-    await waitUntil(() => signal.aborted);
-    return (signal.reason as Error).name;
-  };
-
-  for (const name of ['get_test_run_trace', 'get_step_trace']) {
-    it(`is not waited for once the caller of ${name} has gone: not for its bytes`, async () => {
-      const { answers } = tools.mcp.weir.largeValues;
-      const giveBack = await answers.take(tools.mcp.tenant.organizationId, REQUESTS_SHARE_BYTES);
-      const take = mock.method(answers, 'take');
-      await leave(name, () => answers.countWaiting() > 0);
-      assert.equal(await whyEnded(take.mock.calls.at(-1)?.arguments[2]), 'AbortError');
-      take.mock.restore();
-      giveBack();
+  for (const name of ['get_test_run_trace', 'get_step_trace'])
+    it(`is not waited for once the caller of ${name} has gone`, async () => {
+      const { answers } = tools.mcp.weir.httpGates;
+      using _permit = await answers.acquire(tools.mcp.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
+      await leave(name, () => answers.count().queued > 0);
+      await waitUntil(() => answers.count().queued === 0);
     });
-
-    it(`is not waited for once the caller of ${name} has gone: nor for a turn, and its bytes are given back`, async () => {
-      const { answers, work } = tools.mcp.weir.largeValues;
-      const endTurn = await work.take('another', LARGE_BYTES);
-      const take = mock.method(work, 'take');
-      const waiting = () => take.mock.calls.find(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
-      await leave(name, () => waiting() !== undefined);
-      assert.equal(await whyEnded(waiting()?.arguments[2]?.signal), 'AbortError');
-      await waitUntil(() => answers.countHeld() === 0);
-      take.mock.restore();
-      endTurn();
-    });
-  }
 });

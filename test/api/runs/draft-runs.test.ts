@@ -1,11 +1,11 @@
 // A draft is run as published versions are, by those who may edit it: POST …/draft/execute, …/draft/runs and …/draft/step.
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
+import { SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { createScopedKey } from '../../scoped-key.ts';
+import { waitsForBytes } from '../http/waits-for-bytes.ts';
 import { ASK, collect, type DraftWeir, startDraftWeir } from './draft-harness.ts';
 
 describe('a run of the draft', () => {
@@ -58,16 +58,10 @@ describe('a run of the draft', () => {
     }
   });
 
-  it('reads a large draft in a turn of its organization', async () => {
-    const prompt = 'x'.repeat(LARGE_BYTES / 4);
-    const steps = ['a', 'b', 'c', 'd'].map((stepId) => passthrough(stepId, { prompt }));
-    const { draft } = await weir.createDraft(steps);
-    const turns = mock.method(weir.largeValues.work, 'take');
-    const { status } = await weir.post(`${draft}/execute`, { message: 'm' }, { 'if-match': '"another"' });
-    turns.mock.restore();
-    const large = turns.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
-    const owners = large.map(({ arguments: [owner] }) => owner);
-    assert.deepEqual([status, owners], [412, [weir.tenant.organizationId]]);
+  it('reads a large draft once its organization may hold it', async () => {
+    const { draft } = await weir.createDraft([passthrough('a', { prompt: 'x'.repeat(SMALL_BYTES) })]);
+    const run = () => weir.post(`${draft}/execute`, { message: 'm' }, { 'if-match': '"another"' });
+    assert.equal((await waitsForBytes(weir.httpGates, weir.tenant.organizationId, run)).status, 412);
   });
 
   it('runs the draft as it was when it began, and the next one what was edited since', async () => {

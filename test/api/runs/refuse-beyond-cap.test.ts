@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ApiDeps } from '../../../api/deps.ts';
+import { reserveEvent } from '../../../api/http/reserve-bytes.ts';
 import { findAcceptedCall } from '../../../api/runs/calls/accept-idempotently.ts';
 import { refuseBeyondCap } from '../../../api/runs/step.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
-import { takeEventBytes } from '../../../api/runs/take-event-bytes.ts';
 import { createUpdates } from '../../../api/runs/updates.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
-import { stay } from '../../../platform/limits/turn-to-leave.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { createStepClient, only, resumeOf, type StepClient } from './step-client.ts';
@@ -48,15 +47,19 @@ describe('the bytes of the answer after the last tool round', () => {
       `POST /api/v1/seq/${flow}/step HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${h.tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
     await once(socket, 'readable');
-    assert(h.weir.largeValues.answers.countHeld() >= LARGE.length);
+    assert(h.weir.httpGates.answers.count().weight >= LARGE.length);
     socket.destroy();
-    await waitUntil(() => h.weir.largeValues.answers.countHeld() === 0);
+    await waitUntil(() => h.weir.httpGates.answers.count().weight === 0);
   });
 
   it('are given back when a reader hangs up before the stream begins', async () => {
     const events = await client.step(flow, await pause());
     const [callId = ''] = events.at(-1)?.id.split(':') ?? [];
-    const deps = { ...h.weir, definitions: createFlowDefinitions(h.weir.db) } as never as ApiDeps;
+    const deps = {
+      ...h.weir,
+      gates: h.weir.httpGates,
+      definitions: createFlowDefinitions(h.weir.db),
+    } as never as ApiDeps;
     const run = await findAcceptedCall(deps, callId);
     assert(run?.outcome);
     const { organizationId } = h.tenant;
@@ -65,13 +68,12 @@ describe('the bytes of the answer after the last tool round', () => {
     const told = stepEvents(deps, createUpdates(h.weir.db), run, Promise.resolve(run.outcome), {
       organizationId,
       mayRead: async () => true,
-      take: (bytes) => takeEventBytes(h.weir.largeValues, organizationId, bytes, signal),
-      takeWork: async () => ({ end: () => undefined, leave: stay }),
+      reserve: (bytes) => reserveEvent(deps, organizationId, bytes, signal),
       signal,
     });
     await refuseBeyondCap(deps, organizationId, run, told, gone.signal);
-    assert(h.weir.largeValues.answers.countHeld() >= LARGE.length);
+    assert(h.weir.httpGates.answers.count().weight >= LARGE.length);
     gone.abort();
-    await waitUntil(() => h.weir.largeValues.answers.countHeld() === 0);
+    await waitUntil(() => h.weir.httpGates.answers.count().weight === 0);
   });
 });

@@ -26,9 +26,9 @@ describe('retryEach', () => {
       const image = { kind: 'url', url: 'https://images.example/a.png', mime_type: 'image/png' };
       const [unknown, plain] = [await fail({ attachments: [image] }), await fail({})];
       const runs = await listRunsById(weir.db, [unknown, plain]);
-      const { db, config, largeValues } = weir;
+      const { db, config, httpGates: gates, largeValues } = weir;
       const deps = {
-        ...{ db, config, largeValues, validator, registry, definitions: createFlowDefinitions(db) },
+        ...{ db, config, gates, largeValues, validator, registry, definitions: createFlowDefinitions(db) },
         resolvePublic: createResolvePublic({ lookup: () => Promise.reject(new Error('SERVFAIL')) }),
         requestModelKeys: { hold: async () => undefined, drop: () => undefined },
       };

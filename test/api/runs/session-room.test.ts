@@ -35,14 +35,14 @@ describe('a session of many block executions', () => {
   /** Notes the bytes that answers ask for, until `end` is called. */
   function watchHeld() {
     const held: number[] = [];
-    const { answers } = weir.largeValues;
-    const { take } = answers;
-    answers.take = (owner, bytes, signal) => {
-      held.push(bytes);
-      return take(owner, bytes, signal);
+    const { answers } = weir.httpGates;
+    const { acquire } = answers;
+    answers.acquire = (key, request) => {
+      held.push(request?.weight ?? 1);
+      return acquire(key, request);
     };
     const end = () => {
-      answers.take = take;
+      answers.acquire = acquire;
     };
     return { held, end };
   }

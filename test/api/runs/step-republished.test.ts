@@ -149,9 +149,9 @@ describe('a session, after another version was published', () => {
     }
     assert.deepEqual([blocks.length, sent.length], [2, 2]);
 
-    const { db, largeValues, config } = h.weir;
+    const { db, httpGates: gates, largeValues, config } = h.weir;
     const registry = await openRegistry(config);
-    const deps = { db, largeValues, registry, definitions: createFlowDefinitions(db) } as ApiDeps;
+    const deps = { db, gates, largeValues, registry, definitions: createFlowDefinitions(db) } as ApiDeps;
     const access = { projectId: h.tenant.projectId };
     const flow_run_id = executionId;
     const { flow_run } = await traceRun(deps, access, { flow_run_id });

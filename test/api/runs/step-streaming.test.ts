@@ -6,7 +6,7 @@ import { findAcceptedCall } from '../../../api/runs/calls/accept-idempotently.ts
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { createUpdates } from '../../../api/runs/updates.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
-import { stay } from '../../../platform/limits/turn-to-leave.ts';
+import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -115,8 +115,7 @@ describe('the stream of POST …/step', () => {
         {
           organizationId: 'a',
           mayRead: async () => usable,
-          take: async () => () => undefined,
-          takeWork: async () => ({ end: () => undefined, leave: stay }),
+          reserve: async () => createFairQueue({ capacity: 1 }).acquire(''),
           signal,
         },
         0,
@@ -162,8 +161,7 @@ describe('the stream of POST …/step', () => {
     const events = stepEvents({ ...weir, db } as never as ApiDeps, createUpdates(looked), run, never, {
       organizationId: 'a',
       mayRead: async () => true,
-      take: async () => () => undefined,
-      takeWork: async () => ({ end: () => undefined, leave: stay }),
+      reserve: async () => createFairQueue({ capacity: 1 }).acquire(''),
       signal: reading.signal,
     });
     await events.next();

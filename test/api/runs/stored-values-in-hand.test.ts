@@ -1,6 +1,6 @@
 // A request of a few bytes for which large values are read waits for their memory like one that brings them.
 import assert from 'node:assert/strict';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { REQUEST_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -33,32 +33,18 @@ describe('large stored values that a small request needs', () => {
 
   /** Sends a request while its organization has its share of answers in hand; asserts that it waits. */
   async function waits<T>(send: () => Promise<T>): Promise<T> {
-    const { answers } = h.weir.largeValues;
-    const giveBack = await answers.take(h.tenant.organizationId, REQUESTS_SHARE_BYTES);
+    const { answers } = h.weir.httpGates;
+    const permit = await answers.acquire(h.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
     let answered = false;
     const answer = send().finally(() => {
       answered = true;
     });
     answer.catch(() => undefined);
-    await waitUntil(() => answered || answers.countWaiting() > 0);
+    await waitUntil(() => answered || answers.count().queued > 0);
     const waited = !answered;
-    giveBack();
+    permit.release();
     assert(waited, 'it did not wait');
     return answer;
-  }
-  /** Notes the turns at large work on values of at least so many bytes, until `stop`. */
-  function watchTurns(least: number) {
-    const takes: number[] = [];
-    const { work } = h.weir.largeValues;
-    const { take } = work;
-    work.take = (owner, bytes, options) => {
-      if (bytes >= least) takes.push(bytes);
-      return take(owner, bytes, options);
-    };
-    const stop = () => {
-      work.take = take;
-    };
-    return { takes, stop };
   }
   /** A session after its first step. */
   const begin = async (more: object = {}): Promise<string> =>
@@ -74,18 +60,6 @@ describe('large stored values that a small request needs', () => {
     h.models.will(answer('found'));
     const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 1 } };
     assert.equal(only(await waits(() => client.step(flow, call)), 'block_completed').output, 'found');
-  });
-
-  it('have a turn of their own after that of a large body', async () => {
-    const large = LARGE.repeat(6);
-    const executionId = await begin({ parameters: { large } });
-    h.models.will(answer('found'));
-    const { takes, stop } = watchTurns(large.length);
-    const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: large } };
-    const events = await client.step(flow, call).finally(stop);
-    assert.equal(only(events, 'block_completed').output, 'found');
-    // To parse the body, to store it, and for the input of the session.
-    assert.equal(takes.length, 3);
   });
 
   it('are in hand for a resume of /execute', async () => {
@@ -166,15 +140,6 @@ describe('large stored values that a small request needs', () => {
 
     it('are in hand as the list that it looks into', async () => {
       assert.deepEqual(await waits(await beginLoop(LARGE)), [1]);
-    });
-
-    it('have a turn, when they are large', async () => {
-      const large = LARGE.repeat(6);
-      const step = await beginLoop(large);
-      const { takes, stop } = watchTurns(large.length);
-      assert.deepEqual(await step().finally(stop), [1]);
-      // To parse the body, to store it, and to look into the list.
-      assert.equal(takes.length, 3);
     });
   });
 

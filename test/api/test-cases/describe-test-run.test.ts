@@ -3,9 +3,8 @@ import { mock } from 'node:test';
 import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { cancelTestRun } from '../../../api/test-cases/cancel-test-run.ts';
 import { runTestCase } from '../../../api/test-cases/run-tests.ts';
-import { ServiceError } from '../../../flow/errors.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
-import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
+import { PermitRejected } from '../../../platform/limits/fair-queue.ts';
+import { REQUEST_BYTES_EACH, SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import { code } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -27,12 +26,11 @@ describe('a test run of one case', () => {
   const trace = (id: string) => traceRun(tests.deps, tests.ada.access, { flow_run_id: id });
 
   it('that was waited for is answered without its answer when the turn to read that does not come', async () => {
-    const refuse = mock.method(tests.weir.largeValues.answers, 'takeNow', () => {
-      throw new ServiceError('RATE_LIMITED', 'try again');
-    });
-    const flowId = await tests.draft([code('a', 'return "x";')]);
+    const flowId = await tests.draft([code('a', `return "x".repeat(${2 * SMALL_BYTES});`)]);
     const id = await tests.testCase(flowId, { type: 'contains', text: 'x' });
-    refuse.mock.mockImplementationOnce(() => () => undefined, refuse.mock.callCount());
+    const refuse = mock.method(tests.weir.httpGates.answers, 'acquire', () =>
+      Promise.reject(new PermitRejected('deadline', 'key', 1_000)),
+    );
     const { status, passed, results } = await runTestCase(tests.deps, tests.ada, id).finally(() =>
       refuse.mock.restore(),
     );
@@ -50,14 +48,14 @@ describe('a test run of one case', () => {
   ] as const)
     it(`that is ${how} waits for the turn of its organization to hold a large answer`, async () => {
       const [large, small] = [await runWithAnswer(2 * SMALL_BYTES), await runWithAnswer(1)];
-      const { answers } = tests.weir.largeValues;
-      const giveBack = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
+      const { answers } = tests.weir.httpGates;
+      const permit = await answers.acquire(tests.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
       const reading = read(large);
-      await waitUntil(async () => answers.countWaiting() === 1);
+      await waitUntil(async () => answers.count().queued === 1);
       await read(small);
-      giveBack();
+      permit.release();
       await reading;
-      const giveAgain = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
-      giveAgain();
+      const again = await answers.acquire(tests.tenant.organizationId, { weight: REQUEST_BYTES_EACH });
+      again.release();
     });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { createOpenRequests } from '../../../api/http/open-requests.ts';
 import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runAllTests, runTestCase } from '../../../api/test-cases/run-tests.ts';
@@ -9,9 +8,10 @@ import { listVersions, publishVersion } from '../../../db/flows/versions.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
-import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
+import { SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
+import { waitsForBytes } from '../http/waits-for-bytes.ts';
 import { callerWith, startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const MISSING = '00000000-0000-4000-8000-000000000000';
@@ -39,17 +39,13 @@ describe('test runs', () => {
     );
   });
 
-  it('read a large draft in a turn of its organization', async () => {
-    const { deps, ada, tenant } = tests;
-    const large = passthrough('a', { prompt: 'x'.repeat(LARGE_BYTES) });
+  it('wait until their organization may hold a large draft', async () => {
+    const { deps, ada, tenant, weir } = tests;
+    const large = passthrough('a', { prompt: 'x'.repeat(SMALL_BYTES) });
     const flowId = await tests.draft([large, code('b', 'return (')]);
     await tests.testCase(flowId, { type: 'equals', value: 1 });
-    const turns = mock.method(deps.largeValues.work, 'take');
-    await assert.rejects(runAllTests(deps, ada, flowId), { code: 'INVALID_TREE' });
-    turns.mock.restore();
-    const taken = turns.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
-    const owners = taken.map(({ arguments: [owner] }) => owner);
-    assert.deepEqual(owners, [tenant.organizationId]);
+    const run = () => runAllTests(deps, ada, flowId);
+    await assert.rejects(waitsForBytes(weir.httpGates, tenant.organizationId, run), { code: 'INVALID_TREE' });
   });
 
   it('that a caller waits for are requests held open: one too many begins nothing', async () => {

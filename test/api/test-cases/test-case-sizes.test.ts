@@ -7,8 +7,7 @@ import {
   describeTestCases,
 } from '../../../api/test-cases/test-case.ts';
 import { TEST_CASES_MAX_BYTES } from '../../../flow/test-case.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
-import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
+import { REQUEST_BYTES_EACH, SMALL_BYTES } from '../../../platform/limits/gates.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -59,11 +58,11 @@ describe('the test cases of a flow', () => {
     await tests.testCase(flowId, EXPECTATION, { name: 'small', message: 'm', parameters });
     await insert('large', SMALL_BYTES);
     const { organizationId } = tests.tenant;
-    const { answers } = tests.weir.largeValues;
-    const giveBack = await answers.take(organizationId, REQUESTS_SHARE_BYTES);
+    const { answers } = tests.weir.httpGates;
+    const permit = await answers.acquire(organizationId, { weight: REQUEST_BYTES_EACH });
     const listing = describeTestCases(tests.deps, { flowId, organizationId });
-    await waitUntil(async () => answers.countWaiting() === 1);
-    giveBack();
+    await waitUntil(async () => answers.count().queued === 1);
+    permit.release();
     const [small, large] = await listing;
     assert.deepEqual([small?.name, small?.message, small?.expectation], ['small', 'm', EXPECTATION]);
     assert.match(String(small?.parameters), /^\{"text":"\\u0000x+… \[cut: 4096 of 10017 characters\]$/);

@@ -52,6 +52,7 @@ export async function startTestsWeir(env?: NodeJS.ProcessEnv): Promise<TestsWeir
     definitions: createFlowDefinitions(db),
     admission: createAdmission({ hasWorker: true }) as ApiDeps['admission'],
     openRequests: createOpenRequests(0),
+    gates: weir.httpGates,
     largeValues: weir.largeValues,
   } as ApiDeps;
   const tenant = await weir.createTenant();

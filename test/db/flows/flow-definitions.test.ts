@@ -4,8 +4,6 @@ import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { createLargeWork, LARGE_BYTES, type LargeWork } from '../../../platform/limits/large-work.ts';
-import { createPresence } from '../../../platform/limits/presence.ts';
 import { passthrough } from '../../blocks.ts';
 import { createProject } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
@@ -19,7 +17,7 @@ describe('the definitions of flows', () => {
   after(() => database.drop());
 
   /** Publishes a flow; answers what it takes to load it, and counts the statements of that. */
-  async function publish(steps: Step[], work?: LargeWork) {
+  async function publish(steps: Step[]) {
     const { db } = database;
     const { organization, project } = await createProject(db);
     const flow = await insertFlow(db, {
@@ -36,7 +34,7 @@ describe('the definitions of flows', () => {
     return {
       id,
       organizationId: organization.id,
-      definitions: createFlowDefinitions(watched, work),
+      definitions: createFlowDefinitions(watched),
       countStatements: () => statements,
     };
   }
@@ -50,32 +48,16 @@ describe('the definitions of flows', () => {
     assert.equal(countStatements(), 1);
   });
 
-  it('are read, where they are large, in a turn of their organization at large work', async () => {
-    const turns: { owner: string; statementsBefore: number }[] = [];
-    const { take } = createLargeWork(createPresence());
-    const steps = [passthrough('a', { prompt: 'x'.repeat(LARGE_BYTES) })];
-    const { id, organizationId, definitions, countStatements } = await publish(steps, {
-      take(owner, bytes) {
-        if (bytes >= LARGE_BYTES) turns.push({ owner, statementsBefore: countStatements() });
-        return take(owner, bytes);
-      },
-    });
-    assert.deepEqual(await definitions.get(id), { steps });
-    assert.deepEqual(turns, [{ owner: organizationId, statementsBefore: 1 }]);
-    assert.equal(countStatements(), 2);
-  });
-
   it('are loaded again after they could not be', async () => {
-    const { take } = createLargeWork(createPresence());
-    const failures = [new Error('no turn')];
-    const { id, definitions } = await publish([], {
-      async take(...asked) {
+    const { id } = await publish([]);
+    const failures = [new Error('no answer')];
+    const definitions = createFlowDefinitions(
+      watchStatements(database.db, () => {
         const failure = failures.pop();
         if (failure) throw failure;
-        return take(...asked);
-      },
-    });
-    await assert.rejects(definitions.get(id), /no turn/);
+      }),
+    );
+    await assert.rejects(definitions.get(id), /no answer/);
     assert.deepEqual(await definitions.get(id), { steps: [] });
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { sql } from 'kysely';
 import type { ApiDeps } from '../../../../api/deps.ts';
 import type { ApiContext } from '../../../../api/http/context.ts';
@@ -20,7 +21,10 @@ describe('an error while a run is accepted', () => {
   const version = { flowVersionId: randomUUID(), version: 1, definition: { steps: [] } };
   const input = { message: 'm', parameters: {}, block_overrides: {} };
   const request = () =>
-    ({ params: {}, state: { principal: { environment: 'live' }, flow: ids } }) as unknown as ApiContext;
+    ({
+      ...{ params: {}, res: new EventEmitter() },
+      state: { principal: { environment: 'live' }, flow: ids },
+    }) as unknown as ApiContext;
 
   it('names the run from when it may have been stored', async () => {
     const db = connect(database.url, 2, 200);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { WAIT_MAX_MS } from '../../../../api/http/take-bytes.ts';
 import { limitLookUps } from '../../../../api/runs/calls/limit-look-ups.ts';
+import { REQUEST_BYTES_WAIT_MS } from '../../../../platform/limits/gates.ts';
 import { createResolvePublic } from '../../../../platform/net/resolve-public.ts';
 import { captureMetrics } from '../../../capture-metrics.ts';
 import { waitUntil } from '../../../wait-until.ts';
@@ -47,7 +47,7 @@ describe('hosts that requests name', () => {
     const metrics = captureMetrics();
     mock.timers.enable({ apis: ['setTimeout'] });
     const waiting = lookUp('c', 'late.example');
-    mock.timers.tick(WAIT_MAX_MS);
+    mock.timers.tick(REQUEST_BYTES_WAIT_MS);
     mock.timers.reset();
     await assert.rejects(waiting, { code: 'RATE_LIMITED', retryAfterSeconds: 5, message: /hosts/ });
     assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=look_ups'], 1);

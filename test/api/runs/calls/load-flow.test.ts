@@ -6,9 +6,6 @@ import { createFlowDefinitions } from '../../../../db/flows/flow-definitions.ts'
 import { insertFlow } from '../../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../../db/flows/versions.ts';
 import { createFairQueue } from '../../../../platform/limits/fair-queue.ts';
-import { createLargeWork, type LargeWork } from '../../../../platform/limits/large-work.ts';
-import { createPresence } from '../../../../platform/limits/presence.ts';
-import { passthrough } from '../../../blocks.ts';
 import { createProject } from '../../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
 import { waitUntil } from '../../../wait-until.ts';
@@ -16,7 +13,7 @@ import { waitUntil } from '../../../wait-until.ts';
 /** Definitions of `capacity` bytes at a time, those of one organization of 2 bytes. */
 function createLargeValues(capacity = 4) {
   const definitions = createFairQueue({ capacity, perKeyMax: 2 });
-  return { work: createLargeWork(createPresence()), definitions };
+  return { definitions };
 }
 
 describe('the versions that requests run', () => {
@@ -117,41 +114,5 @@ describe('the versions that requests run', () => {
     await waitUntil(() => loading.length === 2);
     loading[1]?.({ steps: [] });
     assert.equal((await third.found)?.version, 1);
-  });
-
-  it('are looked at for those who wait on, though another caller has gone', async () => {
-    const { db } = database;
-    const { organization, project } = await createProject(db);
-    const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
-    await publishVersion(db, flow.id, '');
-    const steps = Array.from({ length: 3 }, (_, index) => passthrough(`s${index}`, { inputSchema: {} }));
-    const definition = { steps };
-    const definitions = { get: async () => definition, peek: () => undefined, measure: async () => 0 };
-    let now = 0;
-    let step = 11;
-    mock.method(performance, 'now', () => (now += step));
-    const turns: (() => void)[] = [];
-    const work: LargeWork = {
-      take: (_owner, _bytes, { signal } = {}) =>
-        new Promise((resolve, reject) => {
-          signal?.addEventListener('abort', () => reject(signal.reason));
-          turns.push(() => resolve(() => undefined));
-        }),
-    };
-    const deps = { db, definitions, largeValues: { ...createLargeValues(), work } } as unknown as ApiDeps;
-    const query = { organization: organization.slug, project: 'main', flow: 'flow', version: 1 };
-    const caller = new AbortController();
-    const load = (gone: AbortSignal) =>
-      loadRunnableFlow(deps, { ...query, within: { projectId: project.id } }, () => gone);
-    const hungUp = load(caller.signal);
-    await waitUntil(() => turns.length === 1);
-    const other = load(new AbortController().signal);
-    await waitUntil(() => turns.length === 2);
-    caller.abort();
-    await assert.rejects(hungUp, { code: 'REQUEST_TIMEOUT' });
-    // The rest needs no further turn.
-    step = 0;
-    turns[1]?.();
-    assert.equal((await other)?.version, 1);
   });
 });

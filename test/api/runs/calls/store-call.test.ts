@@ -30,7 +30,7 @@ describe('a run whose version is deleted before it is stored', () => {
     await sql`update flow set deleted_at = now() - interval '1 hour' where id = ${flowId}`.execute(db);
     await deleteDefinitions(db, 10);
     const flow = { organizationId: organization.id, projectId: project.id, flowId };
-    const request = { flow, environment: 'live', endLargeWork: () => undefined } as CallRequest<unknown>;
+    const request = { flow, environment: 'live' } as CallRequest<unknown>;
     const input = { message: 'm', parameters: {}, block_overrides: {} };
     const call: CallToStore = {
       callId: randomUUID(),
