@@ -11,7 +11,6 @@ import {
   ORGANIZATION_LISTENERS_MAX,
   PROCESS_LISTENERS_MAX,
 } from '../../activities/deliveries/webhook-listeners.ts';
-import { CALL_BYTES, HELD_SHARE_BYTES } from '../../activities/held-model-keys.ts';
 import { ERROR_BODY_MAX_BYTES, MODEL_ANSWER_MAX_BYTES } from '../../activities/model/model-client.ts';
 import { RETRY_AFTER_MAX_MS } from '../../activities/model/model-error.ts';
 import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-answer.ts';
@@ -275,11 +274,6 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       subject: 'Write to the object store',
       most: time(PUT_MAX_MS),
       beyond: 'The value goes to PostgreSQL.',
-    },
-    {
-      subject: 'Keys of requests (`X-Weir-Model-Key`) of unfinished calls of an organization',
-      most: `${bytes(HELD_SHARE_BYTES)} in an API process; each call counts ${CALL_BYTES} bytes more`,
-      beyond: RATE_LIMITED,
     },
     {
       subject: '`/execute` and `/step` after SIGTERM',

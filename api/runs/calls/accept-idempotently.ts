@@ -16,7 +16,7 @@ import { authorOf } from '../../http/principal.ts';
 import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
 import { loadDefinition } from './load-flow.ts';
-import { type AcceptedCall, holdModelKeys, PerhapsStored } from './store-call.ts';
+import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /**
  * Accepts a call with `accept`. When the Idempotency-Key belongs to an earlier call, returns the present state of
@@ -42,19 +42,14 @@ async function findEarlierCall(
   return callId ? replay(deps, request, callId) : undefined;
 }
 
-/**
- * Returns the call that an earlier, equal request created, in its present state; undefined when there is none. Stores
- * the request's model keys again, in case they are gone.
- */
+/** Returns the call that an earlier, equal request created, in its present state; undefined when there is none. */
 export async function replay(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
+  request: Pick<CallRequest<unknown>, 'endLargeWork'>,
   callId: string,
 ): Promise<AcceptedCall | undefined> {
   const run = await findAcceptedCall(deps, callId, request.endLargeWork);
-  if (!run) return undefined;
-  if (!run.outcome) await holdModelKeys(deps, request, callId);
-  return { ...run, replayed: true };
+  return run && { ...run, replayed: true };
 }
 
 /** Finds an accepted call in its present state. Loads its version as `loadDefinition` does. */

@@ -21,7 +21,6 @@ const PASSING: ErrorCode[] = [
   'MODEL_UNAVAILABLE',
   'MODEL_NOT_CONFIGURED',
   'MODEL_KEY_REJECTED',
-  'MODEL_KEY_GONE',
   'BYOK_REJECTED',
   'INSUFFICIENT_CREDITS',
   'INTERNAL_ERROR',
@@ -42,7 +41,7 @@ export type NewResume = {
  */
 export async function findEarlierResume(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
+  request: Pick<CallRequest<unknown>, 'endLargeWork'>,
   run: RunRow,
   callId: string,
 ): Promise<{ accepted: AcceptedCall } | NewResume> {
