@@ -36,6 +36,9 @@ export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>
 
 const BIGINT_OID = 20;
 
+/** How long a statement waits for a connection. */
+export const CONNECTION_TIMEOUT_MS = 10_000;
+
 /**
  * Timeout of a query. Only a hanging query takes so long. It is cancelled, so that neither its caller nor PostgreSQL
  * hangs.
@@ -57,7 +60,7 @@ export function connect(
     connectionString: url,
     max: maxConnections,
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     types: {
       getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
     },

@@ -10,7 +10,6 @@ import {
   connectionWaits,
 } from '../../platform/observability/metrics/process-metrics.ts';
 import { inSpan, isTracing } from '../../platform/observability/tracing.ts';
-import { ConnectionShareUsed, createConnectionTurns } from './connection-turns.ts';
 import {
   ConnectionFailed,
   databaseOutage,
@@ -64,16 +63,13 @@ const BEGIN = `begin; set local idle_in_transaction_session_timeout = '30s'`;
 /** Characters of a long statement in the log. */
 const LOGGED_SQL_MAX_LENGTH = 1_000;
 
-/** A connection with its permit. */
-type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
-
 /** The database as borrowed connections see it. */
 type Link = {
   silence: SilenceDetector;
   takesWrites(): Promise<boolean>;
   isLost(client: pg.ClientBase): boolean;
   /** Takes a connection, waiting for the database until then (`performance.now()`). */
-  waitToTake(until: number): Promise<Taken>;
+  waitToTake(until: number): Promise<pg.PoolClient>;
 };
 
 /**
@@ -81,11 +77,10 @@ type Link = {
  * connection. When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another
  * one. A statement outside a transaction that PostgreSQL rolled back is repeated up to three times. Nothing else is
  * repeated. SELECTs of Weir's own writing functions may be repeated safely. A statement that is given up is
- * cancelled; its connection and permit are free once PostgreSQL has taken the cancel request.
+ * cancelled; its connection is free once PostgreSQL has taken the cancel request.
  */
 export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
-  const takeTurn = createConnectionTurns(pool.options.max);
   // Without this listener an idle connection that the server closes would end the process. The next query replaces
   // it.
   pool.on('error', () => undefined);
@@ -97,50 +92,25 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
   const takesWrites = async () =>
     (await findWriteRefusal(pool.options.connectionString ?? '', WRITE_CHECK_TIMEOUT_MS)) === undefined;
 
-  let waiting = 0;
-  const stopMeasuring = measurePool(pool, () => waiting);
+  const stopMeasuring = measurePool(pool);
 
-  async function takeInTurn(): Promise<Taken> {
-    waiting += 1;
-    const endTurn = await takeTurn().catch((error: unknown) => {
-      waiting -= 1;
-      throw error;
-    });
-    try {
-      const client = await pool.connect().finally(() => {
-        waiting -= 1;
-      });
-      return {
-        client,
-        release(broken) {
-          client.release(broken);
-          endTurn();
-        },
-      };
-    } catch (error) {
-      endTurn();
-      throw error;
-    }
-  }
-
-  async function take(): Promise<Taken> {
-    if (pool.ending) return takeInTurn();
-    const taking = takeInTurn();
+  async function take(): Promise<pg.PoolClient> {
+    const taking = pool.connect();
+    if (pool.ending) return taking;
     let given = false;
     try {
       const taken = await silence.watch(taking);
       given = true;
       return taken;
     } catch (error) {
-      const isKnown = error instanceof ConnectionFailed || error instanceof ConnectionShareUsed;
-      throw isKnown ? error : toConnectFailure(error);
+      throw error instanceof ConnectionFailed ? error : toConnectFailure(error);
     } finally {
       // A connection that comes after its caller has given up is released.
-      if (!given) taking.then((taken) => taken.release()).catch(() => undefined);
+      if (!given) taking.then((client) => client.release()).catch(() => undefined);
     }
   }
 
-  async function waitToTake(until: number): Promise<Taken> {
+  async function waitToTake(until: number): Promise<pg.PoolClient> {
     for (let delay = DELAY_MIN_MS; ; delay = Math.min(2 * delay, DELAY_MAX_MS)) {
       try {
         return await take();
@@ -166,17 +136,17 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
 
 /** Creates the connection for Kysely: `taken`, and another connection when a statement is repeated. */
 function createBorrowed(
-  taken: Taken,
+  taken: pg.PoolClient,
   { silence, takesWrites, isLost, waitToTake }: Link,
 ): PostgresPoolClient {
-  let held: Taken | undefined = taken;
+  let held: pg.PoolClient | undefined = taken;
   let broken: ConnectionFailed | undefined;
   /** Whether PostgreSQL may still execute a statement. A commit is not cancelled: it may wait for another server. */
   let mayGoOn = false;
 
   async function ask(sql: string, parameters: readonly unknown[]) {
     if (broken || !held) throw broken;
-    const { client } = held;
+    const client = held;
     try {
       const answer = await inStatementSpan(sql, () =>
         silence.watch(client.query(sql === 'begin' ? BEGIN : sql, [...parameters])),
@@ -202,11 +172,11 @@ function createBorrowed(
     const given = held;
     held = undefined;
     if (!mayGoOn) given?.release(broken !== undefined);
-    else if (given) void cancelStatement(given.client).then(() => given.release(true));
+    else if (given) void cancelStatement(given).then(() => given.release(true));
   }
 
   async function query(sql: string, parameters: readonly unknown[] = []) {
-    const inTransaction = held?.client.getTransactionStatus() !== 'I';
+    const inTransaction = held?.getTransactionStatus() !== 'I';
     const until = performance.now() + OUTAGE_WAIT_MS;
     for (let conflicts = 0; ; conflicts += 1) {
       try {
@@ -290,14 +260,14 @@ function summarize(sql: string): string {
 }
 
 /** Reports the connections of a pool, and its queue, as metrics until the returned function is called. */
-function measurePool(pool: pg.Pool, countWaiting: () => number): () => void {
+function measurePool(pool: pg.Pool): () => void {
   const stops = [
     connectionCount.observe(() => [
       { value: pool.totalCount - pool.idleCount, labels: { 'db.client.connection.state': 'used' } },
       { value: pool.idleCount, labels: { 'db.client.connection.state': 'idle' } },
     ]),
     connectionMax.observe(() => [{ value: pool.options.max }]),
-    connectionWaits.observe(() => [{ value: countWaiting() }]),
+    connectionWaits.observe(() => [{ value: pool.waitingCount }]),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -1,6 +1,5 @@
 // Stores a call of a run. From here on it is executed, whatever process fails.
 import type { Db, Tx } from '../../../db/connect.ts';
-import { ConnectionShareUsed } from '../../../db/connection/connection-turns.ts';
 import { ConnectionFailed, repeatLostWrite } from '../../../db/connection/database-errors.ts';
 import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../../db/runs/idempotency-keys.ts';
@@ -175,8 +174,7 @@ function toAccepted({ slugs, flow, environment }: CallRequest<unknown>, call: St
 /** Makes the error for a call that was not stored after several tries. */
 function toStoringError(error: unknown, executionId: string, tries: number): unknown {
   // This try did nothing, but an earlier one with a lost response may have.
-  const isRefused =
-    error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
+  const isRefused = error instanceof ConnectionFailed && !error.mayBeCarriedOut;
   if (isRefused && tries === 1) return error;
   // A rejected call is not stored.
   return error instanceof ServiceError ? toRetryLater(error) : new PerhapsStored(executionId, error);
