@@ -140,6 +140,13 @@ describe('an outage of the database', () => {
     await sql`select pg_sleep(3)`.execute(db);
   });
 
+  it('is not assumed when this process was held up, and reads the answer late', async () => {
+    const slow = sql`select pg_sleep(2)`.execute(db);
+    await setTimeout(1_000);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+    await slow;
+  });
+
   it('is not assumed while statements are answered, however long a new connection takes', async () => {
     // Both connections of the pool are open.
     await Promise.all([1, 2].map(() => sql`select pg_sleep(0.5)`.execute(db)));
