@@ -183,6 +183,16 @@ describe('an outage of the database', () => {
     assert.deepEqual(await read(), []);
   });
 
+  it('costs the pool no connection, however statements fail', async () => {
+    const cut = sql`select pg_terminate_backend(pg_backend_pid())`;
+    for (let time = 0; time < 4; time += 1) {
+      await assert.rejects(sql`select 1 / 0`.execute(db));
+      await assert.rejects(cut.execute(db));
+      await assert.rejects(db.transaction().execute((tx) => cut.execute(tx)));
+    }
+    assert.deepEqual(await Promise.all(Array.from({ length: 8 }, read)), Array(8).fill([]));
+  });
+
   it('includes a database that does not accept writes; the connection is not used again', async () => {
     const slug = randomUUID();
     const insert = () => db.insertInto('organization').values({ slug, name: slug }).execute();
