@@ -12,7 +12,6 @@ import type { Cancellations } from './cancellations.ts';
 import type { Sandbox } from './code/sandbox.ts';
 import type { InProcessRuns } from './in-process-runs.ts';
 import type { ProviderOutages } from './model/provider-outages.ts';
-import type { RequestModelKeys } from './request-model-keys.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
 export type ActivityDeps = {
@@ -31,7 +30,6 @@ export type ActivityDeps = {
   /** The base URL to which a caller's own key may be sent, by provider prefix. */
   providerUrls: Record<string, string>;
   encryption: Encryption;
-  requestModelKeys: RequestModelKeys;
   inProcessRuns: InProcessRuns;
   /** Waits for a place among the runs that are being started in this process; absent where its worker is alone. */
   enterPlace?: EnterPlace | undefined;

@@ -2,7 +2,7 @@
 // its own (docs/identity-and-access.md, Own model keys).
 
 import { beginModelCall, type Reservation } from '../db/credits/reservations.ts';
-import { decryptModelKey } from '../db/tenants/model-keys.ts';
+import { decryptModelKey, decryptSentKey } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Provider } from '../platform/config/config.ts';
 import { providerOf } from '../platform/models/registry.ts';
@@ -13,13 +13,10 @@ import type { Attempt } from './attempts/run-attempt.ts';
 /**
  * Begins a request to `model` and returns its provider; the rest as `beginModelCall` does. With an own key (`own`), that key
  * replaces the service's and is sent only to the provider's configured address, and nothing is reserved, since the provider
- * bills the caller. Throws MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
+ * bills the caller. Throws MODEL_NOT_CONFIGURED, SecretUnreadable, and what `beginModelCall` throws.
  */
 export async function beginRequest(
-  deps: Pick<
-    ActivityDeps,
-    'db' | 'balanceLimit' | 'encryption' | 'providers' | 'providerUrls' | 'requestModelKeys'
-  >,
+  deps: Pick<ActivityDeps, 'db' | 'balanceLimit' | 'encryption' | 'providers' | 'providerUrls'>,
   attempt: Pick<Attempt, 'isLocal' | 'signal'>,
   model: string,
   reservation: Reservation,
@@ -33,16 +30,17 @@ export async function beginRequest(
     using _permit = await deps.balanceLimit.acquire(organizationId, { signal: attempt.signal });
     return await beginModelCall(deps.db, { ...reservation, provider: prefix });
   }, attempt);
-  const own = baseUrl && (await findOwnKey());
+  const own = baseUrl && findOwnKey();
   const provider = own
     ? { baseUrl, apiKey: own, own: true as const }
     : getProvider(deps.providers, model, { takesOwnKeys: true });
   return { provider, again: again ?? false, reservedAt };
 
-  async function findOwnKey(): Promise<string | undefined> {
-    if (sent) return deps.requestModelKeys.find(callId, prefix, attempt.signal);
+  function findOwnKey(): string | undefined {
     if (secret === null) return undefined;
-    return decryptModelKey(deps.encryption, { organizationId, provider: prefix, secret });
+    return sent
+      ? decryptSentKey(deps.encryption, { callId, provider: prefix, secret })
+      : decryptModelKey(deps.encryption, { organizationId, provider: prefix, secret });
   }
 }
 

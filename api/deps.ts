@@ -1,5 +1,4 @@
 import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
-import type { RequestModelKeys } from '../activities/request-model-keys.ts';
 import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Validator } from '../platform/json-schema/validator.ts';
@@ -19,7 +18,6 @@ import type { OpenRequests } from './http/open-requests.ts';
 export type ApiDeps = AuthDeps &
   EngineDeps & {
     definitions: FlowDefinitions;
-    requestModelKeys: RequestModelKeys;
     validator: Validator;
     gates: HttpGates;
     largeValues: LargeValues;
@@ -49,6 +47,5 @@ export type AcceptDeps = Pick<
   | 'resolvePublic'
   | 'inProcessRuns'
 > & {
-  config: Pick<Config, 'runsUnderWayMax' | 'webhookListeners'>;
-  requestModelKeys: Pick<RequestModelKeys, 'hold' | 'drop'>;
+  config: Pick<Config, 'runsUnderWayMax' | 'secretsKeys' | 'webhookListeners'>;
 };

@@ -2,11 +2,11 @@
 // that only the database can check. Each folder holds the queries of one subject; connection/ waits out short
 // outages. Start with this file, then schema.ts.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import pRetry from 'p-retry';
 import pg from 'pg';
 import type { ObjectStore } from '../platform/object-store/object-store.ts';
 import { isTransactionConflict } from './connection/database-errors.ts';
-import { createResilientPool } from './connection/resilient-pool.ts';
-import { createSilenceDetector } from './connection/silence-detector.ts';
+import { createPatientPool } from './connection/patient-pool.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -25,27 +25,22 @@ const REPEATS_MAX = 3;
  */
 export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Tx);
-  for (let repeats = 0; ; repeats += 1) {
-    try {
-      return await db.transaction().execute(work);
-    } catch (error) {
-      if (!isTransactionConflict(error) || repeats === REPEATS_MAX) throw error;
-    }
-  }
+  return pRetry(() => db.transaction().execute(work), {
+    retries: REPEATS_MAX,
+    minTimeout: 0,
+    shouldRetry: ({ error }) => isTransactionConflict(error),
+  });
 }
 
 const BIGINT_OID = 20;
 
-/**
- * Timeout of a query. Only a hanging query takes so long. It is cancelled, so that neither its caller nor PostgreSQL
- * hangs.
- */
+/** Timeout of a statement. Only a hanging one takes so long. PostgreSQL cancels it, so that its caller does not hang either. */
 export const QUERY_TIMEOUT_MS = 20_000;
 
 /**
- * Opens a pool of up to `maxConnections` on `url`. A query without a response in `queryTimeoutMs` fails and is cancelled,
- * but may be executed. During an outage, all queries reject with ConnectionFailed; new connections and reads outside
- * transactions retry for some seconds first. The caller closes the pool with `destroy()`, and closes `objects`.
+ * Opens a pool of up to `maxConnections` on `url`. A statement that takes longer than `queryTimeoutMs` is cancelled. During an
+ * outage, all statements reject with ConnectionFailed; new connections and reads outside transactions retry for some
+ * seconds first. The caller closes the pool with `destroy()`, and closes `objects`.
  */
 export function connect(
   url: string,
@@ -53,18 +48,11 @@ export function connect(
   queryTimeoutMs?: number,
   objects?: ObjectStore | undefined,
 ): Db {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: maxConnections,
-    ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
-    connectionTimeoutMillis: 10_000,
-    types: {
-      getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
-    },
-  });
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: createResilientPool(pool, createSilenceDetector(url)) }),
-  });
+  const types: pg.CustomTypesConfig = {
+    getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
+  };
+  const pool = createPatientPool({ connectionString: url, max: maxConnections, types }, queryTimeoutMs);
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   return Object.assign(db, { objects });
 }
 

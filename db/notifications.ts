@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { log } from '../platform/observability/log.ts';
 import { databaseOutage } from './connection/database-errors.ts';
-import { pass } from './connection/silence-detector.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection can die silently. One without a response is replaced within 6 s. */
 const PING_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
+const PARTS = 3;
 
 type Listener = {
   channel: string;
@@ -123,6 +124,11 @@ async function inTime<T>(client: pg.Client, work: Promise<T>): Promise<T> {
     () => undefined,
   );
   return work.finally(() => over.abort());
+}
+
+/** Waits, in parts. A blocked event loop delays one part at most. */
+async function pass(ms: number, signal: AbortSignal): Promise<void> {
+  for (let part = 0; part < PARTS; part += 1) await sleep(ms / PARTS, undefined, { signal });
 }
 
 /** Calls a listener. A failing listener does not affect the others. */

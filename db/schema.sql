@@ -20,12 +20,13 @@ AS $function$
     earlier record;
   begin
     perform set_config('synchronous_commit', 'off', true);
-    select cancel_requested_at, finished_at, p_provider = any (model_key_providers) as sent into carried
+    select cancel_requested_at, status, p_provider = any (model_key_providers) as sent,
+      model_keys ->> p_provider as model_key into carried
       from run where execution_id = p_execution_id for share;
     refusal := case
       when not found then 'missing'
       when carried.cancel_requested_at is not null then 'cancelled'
-      when carried.finished_at is not null then 'ended' end;
+      when carried.status <> 'started' then 'ended' end;
     if refusal is not null then return; end if;
     select b.status, b.error, b.prompt_tokens > 0 or b.completion_tokens > 0 as was_answered into earlier
       from block_run b where b.execution_id = p_execution_id and b.block_key = p_block_key;
@@ -35,7 +36,10 @@ AS $function$
     failure := case when refusal = 'failed' then earlier.error end;
     if refusal is not null then return; end if;
     sent := coalesce(carried.sent, false);
-    if sent then return; end if;
+    if sent then
+      secret := carried.model_key;
+      return;
+    end if;
     select k.secret into secret from model_key k
       where k.organization_id = p_organization_id and k.provider = p_provider;
     if found then return; end if;
@@ -204,7 +208,7 @@ AS $function$
       update organization set balance_microcredits = balance_microcredits - cost where id = p_charged_to;
     end if;
     if recorded and p_result is not null then
-      update run set status = 'completed', finished_at = p_finished_at, result = p_result
+      update run set status = 'completed', finished_at = p_finished_at, result = p_result, model_keys = null
         where execution_id = p_execution_id and status = 'started' and cancel_requested_at is null;
       recorded := found;
     end if;
@@ -564,12 +568,14 @@ CREATE TABLE run (
   callback_url text,
   callback_events text[],
   model_key_providers text[],
+  model_keys jsonb,
   key_id text,
   repeats uuid,
   request_id text,
   trace_context json,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
+  constraint run_model_keys_while_needed CHECK (((model_keys IS NOT NULL) = ((model_key_providers IS NOT NULL) AND (status = 'started'::text) AND (cancel_requested_at IS NULL)))),
   constraint run_pkey PRIMARY KEY (execution_id),
   constraint run_status_check CHECK ((status = ANY (ARRAY['started'::text, 'completed'::text, 'failed'::text, 'tool_calls_required'::text, 'in_progress'::text])))
 );

@@ -319,11 +319,10 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
-  /**
-   * The providers for which its request sent a key. The keys themselves are never stored
-   * (activities/request-model-keys.ts).
-   */
+  /** The providers for which its request sent a key. */
   model_key_providers: string[] | null;
+  /** The keys that its request sent, encrypted. Null once the call has ended, has paused or was asked to cancel. */
+  model_keys: ColumnType<{ [provider: string]: string } | null, string | null, string | null>;
   /** Set together with `callback_events`, or not at all. */
   callback_url: string | null;
   callback_events: WebhookEvent[] | null;

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { createWebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
 import { createInProcessRuns, type InProcessRuns } from '../activities/in-process-runs.ts';
-import type { RequestModelKeys } from '../activities/request-model-keys.ts';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import { serveApi } from '../api/serve.ts';
 import type { Db } from '../db/connect.ts';
@@ -81,7 +80,6 @@ export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 type Options = {
   env?: NodeJS.ProcessEnv;
   worker?: boolean;
-  requestModelKeys?: RequestModelKeys;
   inProcessRuns?: InProcessRuns;
   drainMs?: number;
   lingerMs?: number;
@@ -134,10 +132,6 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
   Object.assign(db, { objects });
   // The shared engine may be slow but is never away: only a test that brings its own engine meets deadlines.
   if (!options.env?.TEMPORAL_ADDRESS) client.withDeadline = (_deadline, work) => work();
-  if (options.requestModelKeys) {
-    await dependencies.requestModelKeys.close();
-    dependencies.requestModelKeys = options.requestModelKeys;
-  }
   const { inProcessRuns = createInProcessRuns() } = options;
   const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
   const api = await serveApi({ ...dependencies, inProcessRuns, listeners }, options);

@@ -55,7 +55,6 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     providerOutages: createProviderOutages(),
     providerUrls: config.providerUrls,
     encryption: createEncryption(config.secretsKeys),
-    requestModelKeys: deps.requestModelKeys,
     inProcessRuns: deps.inProcessRuns,
     enterPlace: deps.enterPlace,
     gates,

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { sql } from 'kysely';
-import { createRequestModelKeys, type RequestModelKeys } from '../activities/request-model-keys.ts';
 import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
@@ -35,7 +34,6 @@ export type Dependencies = {
   definitions: FlowDefinitions;
   registry: LiveRegistry;
   notifications: Notifications;
-  requestModelKeys: RequestModelKeys;
   largeValues: LargeValues;
   health: HealthCheck;
   /** Closes everything above. The API must have drained and the worker must have ended by then. */
@@ -52,7 +50,6 @@ export async function openDependencies(config: Config, { models = true } = {}): 
   const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS, objects);
   const registry = await openRegistry(models ? config : { ...config, modelsUrl: undefined });
   const notifications = createNotifications(config.databaseUrl);
-  const requestModelKeys = createRequestModelKeys(db, notifications, config);
   const largeValues = createLargeValues();
   const client = createClient(config, connection);
   const health = createHealthCheck({ config, client, db });
@@ -66,7 +63,6 @@ export async function openDependencies(config: Config, { models = true } = {}): 
     definitions: createFlowDefinitions(db),
     registry,
     notifications,
-    requestModelKeys,
     largeValues,
     health,
     async close() {
@@ -74,8 +70,6 @@ export async function openDependencies(config: Config, { models = true } = {}): 
       health.close();
       registry.close();
       await largeValues.close();
-      // Needs the database to hand its keys to other processes.
-      await requestModelKeys.close();
       await notifications.close();
       await db.destroy();
       objects?.close();

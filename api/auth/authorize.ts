@@ -1,6 +1,5 @@
 // Roles: who may do what in an organization (docs/identity-and-access.md, Roles).
 import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
-import { forOrganization } from '../../db/connection/connection-turns.ts';
 import type { Role } from '../../db/schema.ts';
 import { findKeyProject } from '../../db/tenants/api-keys.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
@@ -9,6 +8,7 @@ import { lockOrganization, organizationNotFound } from '../../db/tenants/organiz
 import { findUserProject, projectNotFound, type UserProject } from '../../db/tenants/projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
+import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiMiddleware, ApiState, CallerMembership } from '../http/context.ts';
 import { authorOf, type Principal } from '../http/principal.ts';
 import { refuseCredentials } from './authenticate.ts';
@@ -44,7 +44,8 @@ export function authorizeOrganization(
       requireRole(role, least);
       return { organizationId, role };
     });
-    await forOrganization(organizationId, next);
+    addToLogContext({ organization_id: organizationId });
+    await next();
   };
 }
 
@@ -115,7 +116,8 @@ export function loadProject(deps: AuthDeps, least: Role): ApiMiddleware {
       return { organizationId: project.organization_id, role: project.role, project };
     });
     ctx.state.project = project;
-    await forOrganization(project.organization_id, next);
+    addToLogContext({ organization_id: project.organization_id });
+    await next();
   };
 }
 
@@ -138,7 +140,8 @@ export function authorizeOperator({ config, db }: AuthDeps): ApiMiddleware {
       if (!(await findRole(db, organizationId, userId))) throw organizationNotFound();
       throw operatorsOnly();
     }
-    await forOrganization(organizationId, next);
+    addToLogContext({ organization_id: organizationId });
+    await next();
   };
 }
 

@@ -1,11 +1,10 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/reference.md, Limits).
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { ConnectionFailed, logOutage } from '../../db/connection/database-errors.ts';
 import { type Quota, type QuotaState, takeRequest } from '../../db/tenants/limits.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
-import { ownerOf, type Principal, rateLimitSubject } from '../http/principal.ts';
+import { type Principal, rateLimitSubject } from '../http/principal.ts';
 import { RetryLater } from '../http/request-errors.ts';
 import type { AuthDeps } from './deps.ts';
 
@@ -15,12 +14,10 @@ import type { AuthDeps } from './deps.ts';
  * connections under its organization, or under its user until the organization is known.
  */
 export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
-  return function limitRate(ctx, next) {
-    const { principal } = ctx.state;
-    return onBehalfOf(ownerOf(principal), async () => {
-      show(ctx, await takeRequest(db, quotasOf(config, principal)).catch(uncounted));
-      await next();
-    });
+  return async function limitRate(ctx, next) {
+    const quotas = quotasOf(config, ctx.state.principal);
+    show(ctx, await takeRequest(db, quotas).catch(uncounted));
+    await next();
   };
 }
 

@@ -1,7 +1,6 @@
 // Counts requests that got 429, for usage statistics: in memory, and every two seconds in the database.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
-import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { addRateLimited, type RateLimited } from '../../db/usage/count-usage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
@@ -64,7 +63,6 @@ export function createRateLimitedCounter(db: Db): RateLimitedCounter {
 }
 
 function isRateLimited(error: unknown): boolean {
-  if (error instanceof ConnectionShareUsed) return true;
   return error instanceof ServiceError && error.code === 'RATE_LIMITED';
 }
 

@@ -4,13 +4,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
-import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { ConnectionFailed, logOutage } from '../../db/connection/database-errors.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
-import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
 import { routeOf } from './observe-requests.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
@@ -32,7 +30,6 @@ export const DATABASE_UNAVAILABLE = 'The database does not answer: try again lat
 const TAKES_NO_CHANGES = 'The database takes no changes at the moment: try again later.';
 
 const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the request again.';
-const TOO_MANY_AT_ONCE = 'The organization has too many requests under way at once: send fewer at a time.';
 
 export const OBJECT_STORE_UNAVAILABLE =
   'The store of large requests and outputs does not answer: try again later. Accepted runs continue.';
@@ -112,7 +109,6 @@ export const STATUS = {
   MODEL_UNAVAILABLE: 500,
   MODEL_REFUSED: 500,
   MODEL_KEY_REJECTED: 500,
-  MODEL_KEY_GONE: 500,
   MODEL_TOOLS_UNSUPPORTED: 500,
   BYOK_REJECTED: 500,
   MODEL_OUTPUT_INVALID: 500,
@@ -170,10 +166,6 @@ export function toServiceError(
   { requestId, fields, mayWrite, mayBeStored = false }: FailedRequest,
 ): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (error instanceof ConnectionShareUsed) {
-    countRefusal('connections');
-    return new RetryLater('RATE_LIMITED', mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE);
-  }
   if (error instanceof ConnectionFailed && logOutage(error)) {
     const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);
     const [known, unknown] = sentencesOf(error);

@@ -1,6 +1,5 @@
 import type { Middleware } from 'koa';
 import type { Db } from '../../db/connect.ts';
-import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { loopbackUrls } from '../../platform/config/config.ts';
@@ -9,7 +8,7 @@ import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import { allowOrigin } from '../http/allow-origin.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import { ownerOf, type UserPrincipal } from '../http/principal.ts';
+import type { UserPrincipal } from '../http/principal.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
 export const ORIGIN_NOT_ALLOWED =
@@ -40,9 +39,7 @@ export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps):
     if (header === '') return refuse(SIGN_IN_FIRST);
     const user = await signInLimiter.check(ctx.req, token, async () => {
       const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
-      // After the rate limit, statements queue for connections under the user.
-      const isConnected = await onBehalfOf(ownerOf(found), () => recordUse(db, found));
-      return isConnected ? found : refuse(DISCONNECTED);
+      return (await recordUse(db, found)) ? found : refuse(DISCONNECTED);
     });
     setUser(ctx, user);
     await next();

@@ -1,9 +1,9 @@
 // run_flow
 import { z } from 'zod';
-import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import { addToLogContext } from '../../platform/observability/log.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
@@ -114,10 +114,9 @@ export const runFlowTool = defineTool({
       body,
       ...ofRequest,
     };
-    return forOrganization(flow.organizationId, async () => {
-      const release = call.deps.openRequests.call(flow.organizationId);
-      return runToEnd(call, request, over).finally(release);
-    });
+    addToLogContext({ organization_id: flow.organizationId });
+    const release = call.deps.openRequests.call(flow.organizationId);
+    return runToEnd(call, request, over).finally(release);
   },
 });
 

@@ -330,11 +330,6 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
     meaning: 'The provider rejected your own key.',
     action: 'Send or store a valid key.',
   },
-  MODEL_KEY_GONE: {
-    where: FAILED_RUN,
-    meaning: 'The keys of the request were lost with their process. Weir does not store them.',
-    action: 'Send the request again with its keys, or store a key.',
-  },
   LOOP_INPUT_NOT_ARRAY: {
     where: FAILED_RUN,
     meaning: 'The input of a loop over items is not an array.',

@@ -12,12 +12,11 @@ import {
   ORGANIZATION_LISTENERS_MAX,
   PROCESS_LISTENERS_MAX,
 } from '../../activities/deliveries/webhook-listeners.ts';
-import { CALL_BYTES, HELD_SHARE_BYTES } from '../../activities/held-model-keys.ts';
 import { ERROR_BODY_MAX_BYTES, MODEL_ANSWER_MAX_BYTES } from '../../activities/model/model-client.ts';
 import { RETRY_AFTER_MAX_MS } from '../../activities/model/model-error.ts';
 import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-answer.ts';
 import { QUERY_TIMEOUT_MS } from '../../db/connect.ts';
-import { WAIT_MAX_MS as CONNECTION_WAIT_MAX_MS } from '../../db/connection/connection-turns.ts';
+import { CONNECTION_TIMEOUT_MS } from '../../db/connection/patient-pool.ts';
 import { FLOWS_MAX } from '../../db/flows/flows.ts';
 import { VERSIONS_MAX, VERSIONS_MAX_BYTES } from '../../db/flows/versions.ts';
 import { IDEMPOTENCY_KEY_HOURS } from '../../db/runs/idempotency-keys.ts';
@@ -265,24 +264,14 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       beyond: RATE_LIMITED,
     },
     {
-      subject: 'Database connections of an organization, in an API process',
-      most: `three quarters of \`WEIR_DATABASE_CONNECTIONS\`. Further statements wait up to ${time(CONNECTION_WAIT_MAX_MS)}`,
-      beyond: RATE_LIMITED,
-    },
-    {
       subject: 'Database',
-      most: `${time(CONNECTION_WAIT_MAX_MS)} for a connection, ${time(QUERY_TIMEOUT_MS)} for a statement, 6 s while it answers nothing, 30 s for an idle transaction`,
+      most: `${time(CONNECTION_TIMEOUT_MS)} for a connection, ${time(QUERY_TIMEOUT_MS)} for a statement, 6 s while it answers nothing, 30 s for an idle transaction`,
       beyond: '503 `DATABASE_UNAVAILABLE`',
     },
     {
       subject: 'Write to the object store',
       most: time(PUT_MAX_MS),
       beyond: 'The value goes to PostgreSQL.',
-    },
-    {
-      subject: 'Keys of requests (`X-Weir-Model-Key`) of unfinished calls of an organization',
-      most: `${bytes(HELD_SHARE_BYTES)} in an API process; each call counts ${CALL_BYTES} bytes more`,
-      beyond: RATE_LIMITED,
     },
     {
       subject: '`/execute` and `/step` after SIGTERM',

@@ -142,7 +142,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
   429: {
     id: 'RateLimited',
     ...errorAnswer(
-      'The API key, the user or the organization is over its rate limit, too many large requests and answers are under way, too many runs of the organization wait to start or are under way, it has too many requests open or waiting for each other, its runs hold too many model keys that came with requests, or too many invalid keys and tokens came from this address.',
+      'The API key, the user or the organization is over its rate limit, too many large requests and answers are under way, too many runs of the organization wait to start or are under way, it has too many requests open or waiting for each other, or too many invalid keys and tokens came from this address.',
       examplesOf(overLimit({ name: 'API key', perMinute: 60_000, retrySeconds: 2 })),
       { 'Retry-After': retryAfter },
     ),

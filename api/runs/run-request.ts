@@ -76,7 +76,7 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
         operationId: 'getJobRequest',
         summary: 'Get the request that started a run',
         description:
-          'The fields have the names of `POST …/jobs`. To send the request again, omit `requestId`, `bytes`, `modelKeyProviders`, and all empty or null fields. A request with `tools` goes to `/execute`. Keys are never stored or shown.',
+          'The fields have the names of `POST …/jobs`. To send the request again, omit `requestId`, `bytes`, `modelKeyProviders`, and all empty or null fields. A request with `tools` goes to `/execute`. Keys are never shown.',
         requestParams: { query: requestQuery, header: ifNoneMatch },
         responses: {
           200: request,

@@ -13,7 +13,7 @@ import { openRegistry } from '../../platform/models/live-registry.ts';
 import { type Counts, confirmMany, countReasons, describeCounts } from '../terminal/bulk-runs.ts';
 import type { Scope } from '../terminal/parse-argument.ts';
 import { type CommandResult, note } from '../terminal/print.ts';
-import { acceptanceConfig, WEBHOOK_RULES } from './environment.ts';
+import { acceptanceConfig, secretsKeys, WEBHOOK_RULES } from './environment.ts';
 import { operator } from './on-database.ts';
 
 const PAGE = 200;
@@ -142,10 +142,13 @@ async function withAcceptDeps<T>(db: Db, work: (deps: AcceptDeps) => Promise<T>)
       largeValues,
       registry,
       resolvePublic: WEBHOOK_RULES.resolvePublic,
-      config: { ...WEBHOOK_RULES.config, ...config },
-      requestModelKeys: {
-        hold: () => Promise.reject(new Error('An operator brings no model keys.')),
-        drop: () => undefined,
+      config: {
+        ...WEBHOOK_RULES.config,
+        ...config,
+        // An operator brings no model keys, so nothing is encrypted.
+        get secretsKeys() {
+          return secretsKeys();
+        },
       },
     });
   } finally {

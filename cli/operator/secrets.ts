@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Db } from '../../db/connect.ts';
-import { reencryptModelKeys } from '../../db/tenants/model-keys.ts';
+import { reencryptModelKeys, reencryptSentKeys } from '../../db/tenants/model-keys.ts';
 import { reencryptSigningSecrets } from '../../db/webhooks/webhook-secrets.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import type { CommandResult } from '../terminal/print.ts';
@@ -21,13 +21,14 @@ export function addSecretsCommands(program: Command): void {
 async function reencrypt(db: Db): Promise<CommandResult> {
   const keys = secretsKeys();
   const encryption = createEncryption(keys);
-  const done = await db.transaction().execute(async (tx) => ({
+  const stored = await db.transaction().execute(async (tx) => ({
     key: keys[0].id,
     signingSecrets: await reencryptSigningSecrets(tx, encryption),
     modelKeys: await reencryptModelKeys(tx, encryption),
   }));
+  const done = { ...stored, calls: await reencryptSentKeys(db, encryption) };
   return {
     json: done,
-    text: `Encrypted under ${done.key}: ${done.signingSecrets} signing secrets, ${done.modelKeys} model keys.`,
+    text: `Encrypted under ${done.key}: ${done.signingSecrets} signing secrets, ${done.modelKeys} model keys, model keys of ${done.calls} calls.`,
   };
 }

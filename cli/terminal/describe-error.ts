@@ -21,8 +21,7 @@ const ADVICE: { [code: string]: string } = {
 
 const LOST =
   'The connection to the database was lost. The change may have been made: check before you try again.';
-const SLOW =
-  'A statement took over 20 s and was given up. The change may have been made: check before you try again.';
+const SLOW = 'A statement took over 20 s, and was cancelled. It changed nothing: try again later.';
 
 /** Describes an error in a sentence for the person at the terminal, never as a stack trace. */
 export function describeError(error: unknown): string {

@@ -1,14 +1,15 @@
 // Errors of PostgreSQL and its driver: outages, faults, and conflicts to repeat.
 
-import { setTimeout } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import pg from 'pg';
 import { createOutageLog } from '../../platform/observability/outage-log.ts';
-import { ConnectionShareUsed } from './connection-turns.ts';
+import { NoAnswer } from './silence-detector.ts';
 
 /** The log of database outages, shared by the whole process. */
 export const databaseOutage = createOutageLog('The database');
 
-const DELAYS_MS = [50, 200, 500];
+/** Delays of 50, 200 and 500 ms. */
+const REPEATS = { retries: 3, minTimeout: 50, factor: 4, maxTimeout: 500 };
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -30,9 +31,8 @@ const NO_TLS = 'The server does not support SSL connections';
 
 /**
  * The kind of outage. `unreachable`: no connection was opened, and nothing was sent. `lost`: the connection broke during
- * a statement, with an unknown outcome. `silent`: no response in time; the statement may still run. `slow`: one statement
- * took too long and was cancelled, with an unknown outcome; other statements get responses. `refused`: the database
- * cannot serve now, and did nothing.
+ * a statement, with an unknown outcome. `silent`: no response in time; the statement may still run. `slow`: PostgreSQL
+ * cancelled a statement that took too long. `refused`: the database cannot serve now, and did nothing.
  */
 type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'slow' | 'refused';
 
@@ -51,16 +51,14 @@ export class ConnectionFailed extends Error {
   constructor(failure: ConnectionFailure, cause: unknown) {
     super(describeFailure(failure, cause), { cause });
     this.failure = failure;
-    this.mayBeCarriedOut = ['lost', 'silent', 'slow'].includes(failure);
+    this.mayBeCarriedOut = failure === 'lost' || failure === 'silent';
     this.refusesWrites = cause instanceof pg.DatabaseError && WRITES_REFUSED.test(cause.code ?? '');
   }
 }
 
-/** The message of `pg` for a slow statement. A silent database is detected earlier. */
-const STATEMENT_TIMED_OUT = 'Query read timeout';
-
-/** The messages of `pg` for a connection that took too long. */
-const CONNECTION_TIMED_OUT = [
+/** The messages of `pg` for a connection, or the answer to a statement, that took too long. */
+const TIMED_OUT = [
+  'Query read timeout',
   'timeout exceeded when trying to connect',
   'timeout expired',
   'Connection terminated due to connection timeout',
@@ -68,8 +66,10 @@ const CONNECTION_TIMED_OUT = [
 
 /** Connection exceptions, operator interventions, and timeouts of a whole transaction: the connection is gone. */
 const LOST = /^(08|57P0[1-5]|25P0[34])/;
-/** Insufficient resources (too many connections, a full disk), a cancelled statement, a read-only database. */
-const REFUSED = /^(53|57014|25006)/;
+/** Insufficient resources (too many connections, a full disk), a read-only database. */
+const REFUSED = /^(53|25006)/;
+
+const QUERY_CANCELED = '57014';
 
 const READ_ONLY = '25006';
 
@@ -81,19 +81,22 @@ export function toQueryFailure(error: unknown, lost: boolean): unknown {
   if (error instanceof pg.DatabaseError) {
     const { code = '' } = error;
     if (LOST.test(code)) return new ConnectionFailed('lost', error);
+    if (code === QUERY_CANCELED) return new ConnectionFailed('slow', error);
     return REFUSED.test(code) ? new ConnectionFailed('refused', error) : error;
   }
-  if (error instanceof Error && error.message === STATEMENT_TIMED_OUT)
-    return new ConnectionFailed('slow', error);
+  if (isSilence(error)) return new ConnectionFailed('silent', error);
   return lost ? new ConnectionFailed('lost', error) : error;
 }
 
 /** Turns the error of opening a connection into ConnectionFailed: `refused` for a wrong password or database. */
 export function toConnectFailure(error: unknown): ConnectionFailed {
-  if (error instanceof Error && CONNECTION_TIMED_OUT.includes(error.message))
-    return new ConnectionFailed('silent', error);
+  if (isSilence(error)) return new ConnectionFailed('silent', error);
   const refused = error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
   return new ConnectionFailed(refused ? 'refused' : 'unreachable', error);
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof NoAnswer || (error instanceof Error && TIMED_OUT.includes(error.message));
 }
 
 function describeFailure(failure: ConnectionFailure, cause: unknown): string {
@@ -149,26 +152,19 @@ export function isUnstorableValue(error: unknown): boolean {
  * repeat must change nothing. Does not wait for the end of an outage; the pool waits. Only for writes without another
  * retry.
  */
-export async function repeatLostWrite<T>(write: () => Promise<T>): Promise<T> {
-  for (const delay of DELAYS_MS) {
-    try {
-      return await write();
-    } catch (error) {
-      const wasLost = error instanceof ConnectionFailed && error.failure === 'lost';
-      if (!wasLost && !isTransactionConflict(error)) throw error;
-      await setTimeout(delay);
-    }
-  }
-  return write();
+export function repeatLostWrite<T>(write: () => Promise<T>): Promise<T> {
+  const wasLost = (error: Error) => error instanceof ConnectionFailed && error.failure === 'lost';
+  return pRetry(write, {
+    ...REPEATS,
+    shouldRetry: ({ error }) => wasLost(error) || isTransactionConflict(error),
+  });
 }
 
 /**
- * Logs a database outage, in one line for all; returns whether the error is an outage. Two outages are not logged
- * here: the organization's own statements used all its connections (no concern of operators), or one statement was
- * slow (logged elsewhere).
+ * Logs a database outage, in one line for all; returns whether the error is an outage. A slow statement is one, but is logged
+ * elsewhere.
  */
 export function logOutage(error: unknown): boolean {
-  if (error instanceof ConnectionShareUsed) return true;
   if (!(error instanceof ConnectionFailed)) return false;
   if (error.failure === 'slow') return true;
   databaseOutage.failed(error.message, { inPart: error.refusesWrites });

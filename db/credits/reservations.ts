@@ -51,8 +51,8 @@ type ModelCallBegun = { sent: boolean; secret: string | null; again: boolean | n
 export class BlockRecorded extends Error {}
 
 /**
- * Begins a request to a model of `provider` (a prefix). Uses the key that the call sent (`sent`), else the encrypted
- * stored key of the organization, else reserves credits like `reserveCredits`. Throws the errors of `reserveCredits`, the
+ * Begins a request to a model of `provider` (a prefix). Finds the key that came with the call (`sent`), else that of the
+ * organization, both encrypted; else reserves credits like `reserveCredits`. Throws the errors of `reserveCredits`, the
  * recorded error of a block that failed after a response, and BlockRecorded. `again`: whether the block already had a
  * reservation, from an earlier attempt or from a first execution of this statement before a lost connection.
  */

@@ -237,7 +237,8 @@ const FLOWS = [
 
 const RUNS = [
   // One row for each call. continues: the call with which the run began. input: null while it is in the object store.
-  // model_key_providers: the providers for which the request brought keys, which are not stored.
+  // model_key_providers: the providers for which the request brought keys. model_keys: these keys by provider, each as
+  // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel.
   `create table run (
     execution_id uuid primary key,
     organization_id uuid not null references organization (id),
@@ -263,10 +264,13 @@ const RUNS = [
     callback_url text,
     callback_events text[],
     model_key_providers text[],
+    model_keys jsonb,
     key_id text,
     repeats uuid,
     request_id text,
-    trace_context json
+    trace_context json,
+    constraint run_model_keys_while_needed check ((model_keys is not null)
+      = (model_key_providers is not null and status = 'started' and cancel_requested_at is null))
   )`,
   // Work under way and what is over, for the scheduled jobs; then what refers to a run.
   `create index run_unfinished on run (started_at, execution_id) where status = 'started'`,
@@ -561,7 +565,7 @@ const CREDITS = [
       update organization set balance_microcredits = balance_microcredits - cost where id = p_charged_to;
     end if;
     if recorded and p_result is not null then
-      update run set status = 'completed', finished_at = p_finished_at, result = p_result
+      update run set status = 'completed', finished_at = p_finished_at, result = p_result, model_keys = null
         where execution_id = p_execution_id and status = 'started' and cancel_requested_at is null;
       recorded := found;
     end if;
@@ -588,7 +592,7 @@ const CREDITS = [
 ];
 
 const MODEL_CALLS = [
-  // Finds a key that the caller or the organization brought, and reserves credits only where there is none. again: an earlier
+  // Finds the encrypted key of the caller or the organization, and reserves credits only where there is none. again: an earlier
   // attempt has left its reservation, was lost with its worker, and may have asked the model. The commit does not wait for the
   // disk, so that the organization's balance is locked for a shorter time: a crash of PostgreSQL can lose the reservations of
   // its last half second, whose charges then take what the balance has. Charges wait for the disk.
@@ -602,12 +606,13 @@ const MODEL_CALLS = [
     earlier record;
   begin
     perform set_config('synchronous_commit', 'off', true);
-    select cancel_requested_at, finished_at, p_provider = any (model_key_providers) as sent into carried
+    select cancel_requested_at, status, p_provider = any (model_key_providers) as sent,
+      model_keys ->> p_provider as model_key into carried
       from run where execution_id = p_execution_id for share;
     refusal := case
       when not found then 'missing'
       when carried.cancel_requested_at is not null then 'cancelled'
-      when carried.finished_at is not null then 'ended' end;
+      when carried.status <> 'started' then 'ended' end;
     if refusal is not null then return; end if;
     select b.status, b.error, b.prompt_tokens > 0 or b.completion_tokens > 0 as was_answered into earlier
       from block_run b where b.execution_id = p_execution_id and b.block_key = p_block_key;
@@ -617,7 +622,10 @@ const MODEL_CALLS = [
     failure := case when refusal = 'failed' then earlier.error end;
     if refusal is not null then return; end if;
     sent := coalesce(carried.sent, false);
-    if sent then return; end if;
+    if sent then
+      secret := carried.model_key;
+      return;
+    end if;
     select k.secret into secret from model_key k
       where k.organization_id = p_organization_id and k.provider = p_provider;
     if found then return; end if;

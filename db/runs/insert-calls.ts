@@ -11,6 +11,7 @@ import type { Environment, RunMode } from '../schema.ts';
 import { runNotFound } from '../stored-values/run-not-found.ts';
 import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
+import type { ModelKeys } from '../tenants/model-keys.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 
 /** Maximum number of block executions of a session before its next call: ten times those of one call. */
@@ -29,8 +30,8 @@ export type NewCall = {
   input: StoredRunInput;
   /** Maximum number of the organization's runs in flight, including this one; 0 or absent: no limit. */
   underWayMax?: number;
-  /** The providers for which the request sent a key. */
-  modelKeyProviders?: string[] | undefined;
+  /** The keys that the request sent, as `sealModelKeys` encrypts them. */
+  modelKeys?: ModelKeys | undefined;
   /** The key_id of the request's API key. */
   keyId?: string | undefined;
   /** The id of the request that began the call. */
@@ -93,7 +94,8 @@ export async function insertCalls(
     step_from: call.continues?.from ?? (call.repeats?.from || null),
     step_to: call.continues?.to ?? null,
     concludes: call.continues?.concludes ?? true,
-    model_key_providers: call.modelKeyProviders ?? null,
+    model_key_providers: call.modelKeys ? Object.keys(call.modelKeys) : null,
+    model_keys: call.modelKeys ? JSON.stringify(call.modelKeys) : null,
     key_id: call.keyId ?? null,
     request_id: call.requestId ?? null,
     repeats: call.repeats?.executionId ?? null,

@@ -16,7 +16,8 @@ const HAS_NOT_ENDED = sql<boolean>`(${IS_OPEN} or ${hasLaterCallUnderWay()})`;
 
 const IS_STARTED = sql<boolean>`run.status = 'started'`;
 /**
- * The assignments of `update run` that mark a run as cancelled, and end it unless its own row is a call in flight.
+ * The assignments of `update run` that mark a run as cancelled, and end it unless its own row is a call in flight. A cancelled
+ * call asks no model any more, so its model keys are cleared.
  */
 export const CANCELLATION = sql`
   cancel_requested_at = coalesce(run.cancel_requested_at, now()),
@@ -24,7 +25,8 @@ export const CANCELLATION = sql`
   error = case when ${IS_STARTED} then run.error else ${JSON.stringify(CANCELLED)}::json end,
   finished_at = case when ${IS_STARTED} then run.finished_at else now() end,
   result = case when ${IS_STARTED} then run.result end,
-  pause = null`;
+  pause = null,
+  model_keys = null`;
 
 /**
  * Marks a run that has not ended, and its calls in flight, as cancelled: from here on they are not charged, and none
@@ -45,7 +47,7 @@ async function markCancelled(tx: Tx, executionId: string): Promise<boolean> {
   // Only now, because a later call is accepted before the run is marked, or not at all.
   await tx
     .updateTable('run')
-    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
+    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())`, model_keys: null })
     .where('continues', '=', executionId)
     .where('status', '=', 'started')
     .execute();
@@ -135,7 +137,7 @@ export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<Cancel
       where continues = any (${rows.map(({ id }) => id)}::uuid[]) and status = 'started'
       order by execution_id for no key update
     )
-    update run set cancel_requested_at = coalesce(run.cancel_requested_at, now()) from call
+    update run set cancel_requested_at = coalesce(run.cancel_requested_at, now()), model_keys = null from call
     where run.execution_id = call.execution_id`.execute(tx);
   return rows;
 }

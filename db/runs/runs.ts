@@ -61,7 +61,7 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
     .with('ended', (query) =>
       query
         .updateTable('run')
-        .set({ ...ending, pause })
+        .set({ ...ending, pause, model_keys: null })
         .where('execution_id', '=', callId)
         .where((eb) =>
           eb.or([

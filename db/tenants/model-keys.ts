@@ -1,4 +1,4 @@
-// Model keys that organizations store. Keys sent with a request are in request-model-keys.ts.
+// Model keys that organizations store, and those that came with requests. Each call keeps its own until it ends or pauses.
 import { sql } from 'kysely';
 import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -71,6 +71,48 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
   return rows.length;
 }
 
+/** Encrypts the keys that came with the request for a call. */
+export function sealModelKeys(encryption: Encryption, callId: string, keys: ModelKeys): ModelKeys {
+  const sealed = Object.entries(keys).map(([provider, key]) => [
+    provider,
+    encryption.encrypt(key, callOwnerOf(callId, provider)),
+  ]);
+  return Object.fromEntries(sealed);
+}
+
+/** Decrypts a key that came with the request for a call. Throws an Error when it was encrypted for another call or provider. */
+export function decryptSentKey(
+  encryption: Encryption,
+  { callId, provider, secret }: { callId: string; provider: string; secret: string },
+): string {
+  return encryption.decrypt(secret, callOwnerOf(callId, provider));
+}
+
+/** Encrypts the keys of calls in flight under the newest of the service's own keys; returns the number of calls. */
+export async function reencryptSentKeys(db: Db, encryption: Encryption): Promise<number> {
+  const calls = await db
+    .selectFrom('run')
+    .select(['execution_id', 'model_keys'])
+    .where('status', '=', 'started')
+    .where('model_keys', 'is not', null)
+    .execute();
+  // One transaction for each call: statements of runs lock several calls, in an order of their own.
+  for (const { execution_id, model_keys } of calls) {
+    const keys = Object.entries(model_keys ?? {}).map(([provider, secret]) => [
+      provider,
+      decryptSentKey(encryption, { callId: execution_id, provider, secret }),
+    ]);
+    const sealed = sealModelKeys(encryption, execution_id, Object.fromEntries(keys));
+    await db
+      .updateTable('run')
+      .set({ model_keys: JSON.stringify(sealed) })
+      .where('execution_id', '=', execution_id)
+      .where('model_keys', 'is not', null)
+      .execute();
+  }
+  return calls.length;
+}
+
 /** Decrypts one key under each of the service's own keys. Throws an Error that names the missing or wrong one. */
 export async function requireModelKeysReadable(db: Db, encryption: Encryption): Promise<void> {
   const rows = await db
@@ -80,6 +122,10 @@ export async function requireModelKeysReadable(db: Db, encryption: Encryption): 
     .execute();
   for (const { organization_id, provider, secret } of rows)
     encryption.decrypt(secret, ownerOf(organization_id, provider));
+  const { rows: sent } = await sql<{ callId: string; provider: string; secret: string }>`
+    select distinct on (split_part(value, ':', 1)) execution_id as "callId", key as provider, value as secret
+    from run, jsonb_each_text(model_keys) where status = 'started' and model_keys is not null`.execute(db);
+  for (const key of sent) decryptSentKey(encryption, key);
 }
 
 /** Decrypts a stored key. Throws an Error when it was encrypted for another organization or provider. */
@@ -92,4 +138,8 @@ export function decryptModelKey(
 
 function ownerOf(organizationId: string, provider: string): string {
   return `model_key/${organizationId}/${provider}`;
+}
+
+function callOwnerOf(callId: string, provider: string): string {
+  return `run/${callId}/model_key/${provider}`;
 }

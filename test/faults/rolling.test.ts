@@ -24,14 +24,7 @@ describe('a service of several processes, each of which is replaced under load',
   before(async () => {
     models = await startCountingModelServer(200);
     env = { DEMO_BASE_URL: models.url, DEMO_API_KEY: SERVICE_KEY, WEIR_HEARTBEAT_TIMEOUT: '5' };
-    // Keys are held by the processes alone that are replaced, not by this one.
-    const requestModelKeys = {
-      hold: () => assert.fail('no request comes here'),
-      drop: () => assert.fail('no request comes here'),
-      find: () => assert.fail('no worker runs here'),
-      close: async () => undefined,
-    };
-    weir = await startWeir({ env, worker: false, requestModelKeys });
+    weir = await startWeir({ env, worker: false });
     tenant = await weir.createTenant({ credits: 100_000 });
     flow = await weir.createFlow(tenant, [
       code('tag', 'return message;'),

@@ -16,7 +16,7 @@ import { authorOf } from '../../http/principal.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
 import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
-import { type AcceptedCall, holdModelKeys, PerhapsStored } from './store-call.ts';
+import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /**
  * Accepts a call with `accept`. When the Idempotency-Key belongs to an earlier call, returns the present state of
@@ -39,22 +39,13 @@ async function findEarlierCall(
 ): Promise<AcceptedCall | undefined> {
   const key = request.idempotencyKey;
   const callId = key && (await findKeyedRun(deps.db, key));
-  return callId ? replay(deps, request, callId) : undefined;
+  return callId ? replay(deps, callId) : undefined;
 }
 
-/**
- * Returns the call that an earlier, equal request created, in its present state; undefined when there is none. Stores
- * the request's model keys again, in case they are gone.
- */
-export async function replay(
-  deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
-  callId: string,
-): Promise<AcceptedCall | undefined> {
+/** Returns the call that an earlier, equal request created, in its present state; undefined when there is none. */
+export async function replay(deps: AcceptDeps, callId: string): Promise<AcceptedCall | undefined> {
   const run = await findAcceptedCall(deps, callId);
-  if (!run) return undefined;
-  if (!run.outcome) await holdModelKeys(deps, request, callId);
-  return { ...run, replayed: true };
+  return run && { ...run, replayed: true };
 }
 
 /** Finds an accepted call in its present state. */

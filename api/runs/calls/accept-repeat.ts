@@ -141,6 +141,6 @@ export function needsCaller(): ServiceError {
 export function requireModelKeys(needed: string[], sent: string[]): void {
   const absent = needed.filter((provider) => !sent.includes(provider));
   if (absent.length === 0) return;
-  const message = `must hold a key for ${absent.join(', ')}, as the request for this run did: such keys are not stored`;
+  const message = `must hold a key for ${absent.join(', ')}, as the request for this run did: such keys are kept only until their call ends`;
   throw invalidField(MODEL_KEY_HEADER, message);
 }

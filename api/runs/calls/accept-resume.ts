@@ -96,7 +96,7 @@ async function acceptAtPause(
     resumeState: body.resumeState,
     outputs: () => [outputs],
   });
-  const resume = await findEarlierResume(deps, request, run, callId);
+  const resume = await findEarlierResume(deps, run, callId);
   if (resume.accepted) return resume.accepted;
 
   const pause = { executionId, ...(answered ?? (await requireAnswerOfPause(deps, request, resume.run))) };

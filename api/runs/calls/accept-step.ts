@@ -71,7 +71,7 @@ export async function acceptStep(
       outputs: (accepted) => outputsOfPause(accepted, body),
       resumeState: body.resumeState,
     });
-  const resumes = session && resumeId ? await findEarlierResume(deps, request, session, resumeId) : undefined;
+  const resumes = session && resumeId ? await findEarlierResume(deps, session, resumeId) : undefined;
   if (resumes?.accepted) return resumes.accepted;
 
   const known = resumes?.run ?? session;

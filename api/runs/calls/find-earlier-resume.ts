@@ -10,7 +10,6 @@ import { canonicalJson } from '../../../flow/json.ts';
 import type { RunOutcome } from '../../../flow/run.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { replay } from './accept-idempotently.ts';
-import type { CallRequest } from './call-request.ts';
 import type { AcceptedCall, CallToStore } from './store-call.ts';
 
 /** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
@@ -21,7 +20,6 @@ const PASSING: ErrorCode[] = [
   'MODEL_UNAVAILABLE',
   'MODEL_NOT_CONFIGURED',
   'MODEL_KEY_REJECTED',
-  'MODEL_KEY_GONE',
   'BYOK_REJECTED',
   'INSUFFICIENT_CREDITS',
   'INTERNAL_ERROR',
@@ -42,7 +40,6 @@ export type NewResume = {
  */
 export async function findEarlierResume(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
   run: RunRow,
   callId: string,
 ): Promise<{ accepted: AcceptedCall } | NewResume> {
@@ -51,7 +48,7 @@ export async function findEarlierResume(
   for (let tries = 1; tries < TRIES_MAX; tries++) ids.push(deriveCallId(executionId, [callId, tries]));
   const stored = await listStoredCalls(deps.db, ids);
   const latest = ids.findLastIndex((id) => stored.has(id));
-  const accepted = latest < 0 ? undefined : await replay(deps, request, ids[latest] as string);
+  const accepted = latest < 0 ? undefined : await replay(deps, ids[latest] as string);
   if (!accepted) return { callId, run, goesOn: { after: last } };
   const next = ids[latest + 1];
   const isOver = accepted.callId !== last || run.cancel_requested_at !== null || !mayPass(accepted.outcome);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { forOrganization } from '../../../db/connection/connection-turns.ts';
 import { findSnapshot } from '../../../db/flows/draft-snapshots.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../../db/flows/find-flow.ts';
 import { measureDraft } from '../../../db/flows/flow-designs.ts';
@@ -83,7 +82,8 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     ctx.state.slugs = { organization, project, flow };
     ctx.state.flow = found;
     ctx.state.flowIds = found;
-    await forOrganization(found.organizationId, next);
+    addToLogContext({ organization_id: found.organizationId });
+    await next();
   };
 }
 
@@ -122,7 +122,8 @@ export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMi
     if (!found) throw flowNotFound(version);
     if (asked === DRAFT_VERSION) throw versionIsDraft();
     ctx.state.flowIds = found;
-    await forOrganization(found.organizationId, next);
+    addToLogContext({ organization_id: found.organizationId });
+    await next();
   };
 }
 

@@ -10,7 +10,7 @@ export const MODEL_KEY_HEADER = 'X-Weir-Model-Key';
 export const modelKeyHeaders = z.object({
   [MODEL_KEY_HEADER]: z.string().optional().meta({
     description:
-      '`provider=key`, such as `openai=sk-…`, several separated by commas. These keys are used for this call instead of those of the organization and the service. They are never stored: send them again with each resume and step.',
+      '`provider=key`, such as `openai=sk-…`, several separated by commas. These keys are used for this call instead of those of the organization and the service. They are stored encrypted until the call ends or pauses: send them again with each resume and step.',
   }),
 });
 

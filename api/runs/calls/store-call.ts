@@ -1,6 +1,5 @@
 // Stores a call of a run. From here on it is executed, whatever process fails.
 import type { Db, Tx } from '../../../db/connect.ts';
-import { ConnectionShareUsed } from '../../../db/connection/connection-turns.ts';
 import { ConnectionFailed, repeatLostWrite } from '../../../db/connection/database-errors.ts';
 import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../../db/runs/idempotency-keys.ts';
@@ -8,11 +7,13 @@ import { insertCalls, type NewCall, VersionDeleted } from '../../../db/runs/inse
 import { isAwaited } from '../../../db/runs/runs.ts';
 import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../../db/stored-values/stored-inputs.ts';
 import { type Author, recordChange } from '../../../db/tenants/audit-entries.ts';
+import { sealModelKeys } from '../../../db/tenants/model-keys.ts';
 import { DRAFT_VERSION } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { listBlocks } from '../../../flow/plan.ts';
 import type { RunOutcome } from '../../../flow/run.ts';
 import { currentTrace } from '../../../platform/observability/tracing.ts';
+import { createEncryption } from '../../../platform/secrets/encrypt.ts';
 import type { RunStart } from '../../../temporal/start-run.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import type { LoadedFlow } from '../../http/context.ts';
@@ -54,29 +55,6 @@ export class PerhapsStored extends Error {
  * deleted.
  */
 export async function storeCall(
-  deps: AcceptDeps,
-  request: CallRequest<unknown>,
-  call: CallToStore,
-  session?: Pick<NewCall, 'callId' | 'input'>,
-): Promise<AcceptedCall | undefined> {
-  let mayBeStored = false;
-  try {
-    await holdModelKeys(deps, request, call.callId);
-    const accepted = await storeHeld(deps, request, call, session);
-    mayBeStored = accepted !== undefined;
-    return accepted;
-  } catch (error) {
-    mayBeStored = error instanceof PerhapsStored;
-    throw error;
-  } finally {
-    // Another request may have stored the same resume: its id is derived from its content.
-    const isOurs = call.continues?.after === undefined;
-    if (request.modelKeys && isOurs && !mayBeStored) deps.requestModelKeys.drop(call.callId);
-  }
-}
-
-/** Stores a call whose model keys are stored already. */
-async function storeHeld(
   deps: AcceptDeps,
   request: CallRequest<unknown>,
   call: CallToStore,
@@ -137,10 +115,11 @@ function toRows(
 ): NewCall[] {
   const { organizationId, projectId, flowId } = flow;
   const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
-  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+  const encryption = modelKeys && createEncryption(deps.config.secretsKeys);
   const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
-  const asked = { callId, input, callback, continues, repeats, modelKeyProviders, underWayMax };
-  const rows: NewCall[] = [{ ...row, ...asked }];
+  const asked = { callId, input, callback, continues, repeats, underWayMax };
+  const sealed = encryption && { modelKeys: sealModelKeys(encryption, callId, modelKeys) };
+  const rows: NewCall[] = [{ ...row, ...asked, ...sealed }];
   if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
   return rows;
 }
@@ -195,8 +174,7 @@ function toAccepted({ slugs, flow, environment }: CallRequest<unknown>, call: St
 /** Makes the error for a call that was not stored after several tries. */
 function toStoringError(error: unknown, executionId: string, tries: number): unknown {
   // This try did nothing, but an earlier one with a lost response may have.
-  const isRefused =
-    error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
+  const isRefused = error instanceof ConnectionFailed && !error.mayBeCarriedOut;
   if (isRefused && tries === 1) return error;
   // A rejected call is not stored.
   return error instanceof ServiceError ? toRetryLater(error) : new PerhapsStored(executionId, error);
@@ -210,20 +188,4 @@ function listInputs(
   const { executionId = '', sessionInput } = continues ?? {};
   const ofSession = sessionInput && { callId: executionId, input: sessionInput };
   return [{ callId, input }, session, ofSession].filter((one) => one !== undefined);
-}
-
-/**
- * Holds the model keys of the request. Called before the call is stored, so that the worker finds them. Throws RATE_LIMITED and
- * SERVICE_BUSY.
- */
-export async function holdModelKeys(
-  { requestModelKeys }: Pick<AcceptDeps, 'requestModelKeys'>,
-  { modelKeys, flow }: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
-  callId: string,
-): Promise<void> {
-  if (!modelKeys) return;
-  const hold = () => requestModelKeys.hold(flow.organizationId, callId, modelKeys);
-  await repeatLostWrite(hold).catch((error: unknown) => {
-    throw toRetryLater(error);
-  });
 }

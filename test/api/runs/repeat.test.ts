@@ -75,7 +75,7 @@ describe('running a stored run again', () => {
       assert.deepEqual([other.status, other.body.detail.code], [409, 'IDEMPOTENCY_KEY_REUSED']);
     });
 
-    it('needs the model keys that the run was started with, which are not stored', async () => {
+    it('needs the model keys that the run was started with, which were cleared at its end', async () => {
       const flow = await weir.createFlow(weir.tenant, []);
       const headers = { 'x-weir-model-key': 'demo=sk-mine' };
       const { executionId } = await execute(flow, {}, headers);

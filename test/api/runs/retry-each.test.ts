@@ -30,7 +30,6 @@ describe('retryEach', () => {
       const deps = {
         ...{ db, config, gates, largeValues, validator, registry, definitions: createFlowDefinitions(db) },
         resolvePublic: createResolvePublic({ lookup: () => Promise.reject(new Error('SERVFAIL')) }),
-        requestModelKeys: { hold: async () => undefined, drop: () => undefined },
       };
       const inOrder = [unknown, plain].flatMap((id) => runs.filter((run) => run.execution_id === id));
       const retrier = { within: { projectId }, projectId, requestId: 'r' };

@@ -44,7 +44,10 @@ describe('weir operator', () => {
         'whsec_two',
       );
       const { stdout } = await reencrypt(fresh, old);
-      assert.equal(stdout, 'Encrypted under fresh: 1 signing secrets, 1 model keys.\n');
+      assert.equal(
+        stdout,
+        'Encrypted under fresh: 1 signing secrets, 1 model keys, model keys of 0 calls.\n',
+      );
       const now = await findSigningSecret(db, createEncryption([fresh]), organizationId);
       assert.deepEqual([now?.current, now?.previous], ['whsec_two', 'whsec_one']);
       const { secret } = await db.selectFrom('model_key').select('secret').executeTakeFirstOrThrow();

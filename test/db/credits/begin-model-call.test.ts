@@ -66,11 +66,11 @@ describe('beginModelCall', () => {
     assert.deepEqual([stored.sent, stored.secret], [false, 'sealed']);
     await database.db
       .updateTable('run')
-      .set({ model_key_providers: ['demo'] })
+      .set({ model_key_providers: ['demo'], model_keys: JSON.stringify({ demo: 'sealed of the call' }) })
       .where('execution_id', '=', id().callId)
       .execute();
     const brought = await begin(1_000);
-    assert.deepEqual([brought.sent, brought.secret], [true, null]);
+    assert.deepEqual([brought.sent, brought.secret], [true, 'sealed of the call']);
     assert.equal(await reserved(), 0);
     await begin(10, 'other');
     assert.equal(await reserved(), 10);

@@ -8,6 +8,7 @@ import { acceptCall } from '../../../../api/runs/calls/accept-idempotently.ts';
 import { storeCall } from '../../../../api/runs/calls/store-call.ts';
 import { connect } from '../../../../db/connect.ts';
 import { ServiceError } from '../../../../flow/errors.ts';
+import { endLockWaiters } from '../../../db/lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
 
 describe('an error while a run is accepted', () => {
@@ -26,23 +27,40 @@ describe('an error while a run is accepted', () => {
       state: { principal: { environment: 'live' }, flow: ids },
     }) as unknown as ApiContext;
 
-  it('names the run from when it may have been stored', async () => {
-    const db = connect(database.url, 2, 200);
+  /** Stores a call while its table is locked, and returns the run that the error names. */
+  async function storeDuring(failure: string, during: (over: AbortSignal) => Promise<void>) {
+    const db = connect(database.url, 2, 2_000);
     const ctx = request();
     const callId = randomUUID();
+    const over = new AbortController();
     try {
       await database.db.transaction().execute(async (tx) => {
         await sql`lock table run in access exclusive mode`.execute(tx);
         const deps = { db, config: { runsUnderWayMax: 0 } } as ApiDeps;
         const accepted = acceptCall(deps, ctx, (asked) =>
           storeCall(deps, asked, { callId, mode: 'jobs', input, ...version }),
-        );
-        await assert.rejects(accepted, { name: 'ConnectionFailed', failure: 'slow' });
+        ).finally(() => over.abort());
+        await Promise.all([
+          assert.rejects(accepted, { name: 'ConnectionFailed', failure }),
+          during(over.signal),
+        ]);
       });
-      assert.deepEqual(ctx.state.accepted, { executionId: callId });
+      return { named: ctx.state.accepted, callId };
     } finally {
       await db.destroy();
     }
+  }
+
+  it('names the run from when it may have been stored', async () => {
+    const { named, callId } = await storeDuring('lost', async (over) => {
+      while (!over.aborted) await endLockWaiters(database.db);
+    });
+    assert.deepEqual(named, { executionId: callId });
+  });
+
+  it('names no run whose statement was cancelled', async () => {
+    const { named } = await storeDuring('slow', async () => undefined);
+    assert.equal(named, undefined);
   });
 
   it('names no run that was refused', async () => {

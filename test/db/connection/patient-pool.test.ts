@@ -140,6 +140,13 @@ describe('an outage of the database', () => {
     await sql`select pg_sleep(3)`.execute(db);
   });
 
+  it('is not assumed when this process was held up, and reads the answer late', async () => {
+    const slow = sql`select pg_sleep(2)`.execute(db);
+    await setTimeout(1_000);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+    await slow;
+  });
+
   it('is not assumed while statements are answered, however long a new connection takes', async () => {
     // Both connections of the pool are open.
     await Promise.all([1, 2].map(() => sql`select pg_sleep(0.5)`.execute(db)));
@@ -174,6 +181,16 @@ describe('an outage of the database', () => {
       assert.notEqual(outcome.reason.name, 'ConnectionFailed');
     }
     assert.deepEqual(await read(), []);
+  });
+
+  it('costs the pool no connection, however statements fail', async () => {
+    const cut = sql`select pg_terminate_backend(pg_backend_pid())`;
+    for (let time = 0; time < 4; time += 1) {
+      await assert.rejects(sql`select 1 / 0`.execute(db));
+      await assert.rejects(cut.execute(db));
+      await assert.rejects(db.transaction().execute((tx) => cut.execute(tx)));
+    }
+    assert.deepEqual(await Promise.all(Array.from({ length: 8 }, read)), Array(8).fill([]));
   });
 
   it('includes a database that does not accept writes; the connection is not used again', async () => {
