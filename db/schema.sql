@@ -716,17 +716,6 @@ CREATE TABLE webhook_secret (
   constraint webhook_secret_pkey PRIMARY KEY (organization_id)
 );
 
-CREATE TABLE webhook_turn (
-  delivery_id uuid not null,
-  round integer not null,
-  organization_id uuid not null,
-  host text not null,
-  since timestamp with time zone not null default clock_timestamp(),
-  held_until timestamp with time zone,
-  has_workflow boolean not null,
-  constraint webhook_turn_pkey PRIMARY KEY (delivery_id, round)
-);
-
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
 CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, created_at DESC);
