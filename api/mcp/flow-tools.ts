@@ -87,7 +87,8 @@ const getFlowTool = defineTool({
     const versions = await listVersions(db, flow.id, { limit: VERSIONS_MAX });
     // These acquire permits of their own, and return cut texts.
     const organizationId = flow.organization_id;
-    const testCases = await describeTestCases(call.deps, { flowId: flow.id, organizationId });
+    const shownFlow = { flowId: flow.id, organizationId };
+    const testCases = await describeTestCases(call.deps, shownFlow, call.gone);
     const bytes = (await measureDraft(db, flow.id)) + (asked?.bytes ?? 0);
     await call.reserveAnswer(organizationId, COPIES * bytes);
     const draft = await loadVisibleDraft(db, flow.id);

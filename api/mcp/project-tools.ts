@@ -156,7 +156,12 @@ const hydrateProject = defineTool({
       name: project.name,
       description: project.description,
       organization_slug: project.organization_slug,
-      flows: await describeFlows(deps, page, { textMax: TEXT_MAX, allMax: ALL_STEPS_MAX_CHARACTERS }),
+      flows: await describeFlows(
+        deps,
+        page,
+        { textMax: TEXT_MAX, allMax: ALL_STEPS_MAX_CHARACTERS },
+        call.gone,
+      ),
       next: end.nextCursor,
     };
   },
@@ -167,19 +172,20 @@ export const projectTools = [listProjects, hydrateProject];
 /**
  * Describes flows of one project with their steps, with texts cut to `textMax` characters. Once the steps have
  * `allMax` characters of JSON, further steps are null. Reserves memory for some of the drafts at a time. Throws
- * RATE_LIMITED. Leaves out the problems of code once the permit to analyse it is late.
+ * RATE_LIMITED, and REQUEST_TIMEOUT when `gone` aborts first. Leaves out the problems of code once the permit to analyse it is late.
  */
 export async function describeFlows(
   deps: Pick<ApiDeps, 'db' | 'config' | 'gates' | 'largeValues'>,
   flows: ListedFlowDesign[],
   { textMax, allMax }: { textMax: number; allMax: number },
+  gone?: AbortSignal,
 ): Promise<Described[]> {
   const described: Described[] = [];
   let size = 0;
   const organizationId = flows[0]?.organization_id ?? '';
   const readCode = codeReaderWhileInTime(deps, organizationId);
   for (const { bytes, part } of toParts(flows)) {
-    using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes);
+    using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, gone);
     const drafts = await loadDrafts(
       deps.db,
       part.map(({ id }) => id),

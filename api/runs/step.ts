@@ -245,7 +245,7 @@ export async function refuseBeyondCap(
   events: AsyncGenerator<StepEvent>,
   gone: AbortSignal,
 ): Promise<AsyncGenerator<StepEvent>> {
-  if (!(await isLastRound(deps, organizationId, run))) return events;
+  if (!(await isLastRound(deps, organizationId, run, gone))) return events;
   const end = () => void events.return(undefined).catch(() => undefined);
   if (gone.aborted) end();
   else gone.addEventListener('abort', end, { once: true });

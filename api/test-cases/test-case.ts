@@ -88,16 +88,17 @@ export const listedTestCase = z.strictObject({
   expectation: parsedJson,
 });
 
-/** Lists the test cases of a flow, with long values cut. Reserves memory for some at a time. Throws RATE_LIMITED. */
+/** Lists the test cases of a flow, with long values cut. Reserves memory for some at a time, as `reserveBytes` does. */
 export async function describeTestCases(
   deps: Pick<ApiDeps, 'db' | 'gates'>,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
+  gone?: AbortSignal,
 ): Promise<z.input<typeof listedTestCase>[]> {
   const testCases = await listTestCases(deps.db, flowId);
   const share = shareOf(testCases.length * VALUES_EACH, VALUE_MAX_CHARS);
   const described: z.input<typeof listedTestCase>[] = [];
   for (const { bytes, part } of toParts(testCases)) {
-    using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes);
+    using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, gone);
     const ids = part.map(({ id }) => id);
     for (const { id, name, input, expectation } of await loadTestCases(deps.db, ids))
       described.push({

@@ -79,9 +79,10 @@ export async function isLastRound(
   deps: Pick<ApiDeps, 'db' | 'gates'>,
   organizationId: string,
   run: StoredCall,
+  gone: AbortSignal,
 ): Promise<boolean> {
   const bytes = await measureInput(deps.db, run.callId);
-  using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes);
+  using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, gone);
   const { block_overrides, continuation } = await getRunInput(deps.db, run.callId);
   const resume = continuation?.resume;
   return resume !== undefined && resume.iterations >= capOf(run.definition, block_overrides, resume.step_id);

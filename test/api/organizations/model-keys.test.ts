@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { decryptModelKey, decryptSentKey, setModelKey } from '../../../db/tenants/model-keys.ts';
 import { createEncryption } from '../../../platform/secrets/encrypt.ts';
 import { llm } from '../../blocks.ts';
+import { captureLog } from '../../capture-log.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import {
   answer,
@@ -102,7 +103,8 @@ describe('own model keys', () => {
     assert.equal(lastKey(), `Bearer ${OWN}`);
   });
 
-  it('of a request are stored encrypted while its call is in flight, and nowhere else', async () => {
+  it('of a request are stored encrypted while its call is in flight, and nowhere else, nor are they logged', async () => {
+    const captured = captureLog();
     models.will(hang);
     const called = models.nextCall();
     const ended = execute(`demo=${SENT}`);
@@ -113,12 +115,13 @@ describe('own model keys', () => {
     const { executionId } = (await ended).body;
     assert.equal(executionId, callId);
     const history = await weir.client.workflow.getHandle(executionId).fetchHistory();
-    const texts = [during, await everything(), JSON.stringify(history)];
+    captured.stop();
+    const texts = [during, await everything(), JSON.stringify(history), JSON.stringify(captured.lines)];
     for (const text of texts) assert.ok(!text.includes(SENT));
     assert.match(secret, /^test:/);
     assert.deepEqual(
       texts.map((text) => text.includes(secret)),
-      [true, false, false],
+      [true, false, false, false],
     );
   });
 
