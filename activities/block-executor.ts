@@ -88,7 +88,7 @@ export function createBlockExecutor(
           process,
           inputPermit,
           async reserveAnswer(weight, signal) {
-            // The answer of a repair comes while the first is in memory. Two that wait for their second permit could block each other.
+            // The answer of a repair needs no second permit: two that wait for theirs could block each other.
             answerPermit ??= await gates.modelAnswers.acquire(context.organizationId, { weight, signal });
           },
         },

@@ -1,4 +1,4 @@
-// Maintenance: scheduled jobs that delete what is old, add up and measure. Each is a workflow type and an activity of one name.
+// Maintenance: jobs of Temporal Schedules that delete what is old, add up and measure. Each is a workflow type and an activity of one name.
 
 export const SCHEDULED_JOBS = [
   'countUsage',
@@ -11,7 +11,7 @@ export const SCHEDULED_JOBS = [
 ] as const;
 export type ScheduledJob = (typeof SCHEDULED_JOBS)[number];
 
-/** What the reconciler repairs in each round, beside these. */
+/** The parts of each round of the reconciler. */
 export const RECONCILERS = [
   'reconcileRuns',
   'reconcileTestRuns',

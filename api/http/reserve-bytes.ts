@@ -123,7 +123,7 @@ export async function reserveEvent(
   });
 }
 
-/** A little more than the largest draft of a flow. The drafts of most projects, and the test cases of most flows, fit into one part. */
+/** A little more than the largest draft of a flow. The drafts of most projects fit into one part. */
 const PART_MAX_BYTES = 2 * 1024 * 1024;
 
 /** Divides values of known sizes, in their order, into parts that are loaded and dropped one after another. */

@@ -172,7 +172,7 @@ export const projectTools = [listProjects, hydrateProject];
 /**
  * Describes flows of one project with their steps, with texts cut to `textMax` characters. Once the steps have
  * `allMax` characters of JSON, further steps are null. Reserves memory for some of the drafts at a time. Throws
- * RATE_LIMITED, and REQUEST_TIMEOUT when `gone` aborts first. Leaves out the problems of code once the permit to analyse it is late.
+ * RATE_LIMITED, and REQUEST_TIMEOUT when `gone` aborts first. Leaves out problems of code whose analysis is late.
  */
 export async function describeFlows(
   deps: Pick<ApiDeps, 'db' | 'config' | 'gates' | 'largeValues'>,

@@ -27,7 +27,7 @@ describe('outputs of many values and keys', () => {
   const create = (...steps: Step[]) => h.weir.createFlow(h.tenant, steps);
 
   for (const [what, a, b] of [
-    ['values', values('a', 300_000), values('b', 300_000)],
+    ['values', values('a', 150_000), values('b', 150_000)],
     ['different keys', keys('a', 60_000), keys('b', 60_000)],
   ] as const)
     it(`go through a pause that is sent back whole: ${what}`, async () => {
@@ -40,7 +40,7 @@ describe('outputs of many values and keys', () => {
     });
 
   for (const [what, steps] of [
-    ['values before a pause', [...['a', 'b', 'c'].map((id) => values(id, 300_000)), asking('ask', 'x')]],
+    ['values before a pause', [...['a', 'b', 'c'].map((id) => values(id, 150_000)), asking('ask', 'x')]],
     [
       'values that a parallel step puts together',
       [
@@ -48,7 +48,7 @@ describe('outputs of many values and keys', () => {
           type: 'parallel',
           step_id: 'p',
           name: 'p',
-          branches: { x: [values('a', 400_000)], y: [values('b', 400_000)] },
+          branches: { x: [values('a', 200_000)], y: [values('b', 200_000)] },
         },
         asking('ask', 'x'),
       ],
@@ -65,20 +65,20 @@ describe('outputs of many values and keys', () => {
 
   it('go to the next step of a session as a block answered them, and as a fork does', async () => {
     const client = await createStepClient(h.weir, h.tenant);
-    const flow = await create(values('a', 499_999), code('b', 'return input.length;'), passthrough('c'));
+    const flow = await create(values('a', 249_999), code('b', 'return input.length;'), passthrough('c'));
     const first = await client.step(flow, { stepIndex: 0, message: 'm' });
     const { executionId } = only(first, 'run_started');
     const { output } = only(first, 'block_completed') as Body;
     const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: output } };
-    assert.equal(only(await client.step(flow, call), 'block_completed').output, 499_999);
+    assert.equal(only(await client.step(flow, call), 'block_completed').output, 249_999);
     const { status, body: request } = await h.read(flow, executionId, '/fork?step=1');
     assert.equal(status, 200);
-    assert.equal(only(await client.step(flow, request), 'block_completed').output, 499_999);
+    assert.equal(only(await client.step(flow, request), 'block_completed').output, 249_999);
   });
 
   it('are left out of a fork where they do not fit into one request together', async () => {
     const client = await createStepClient(h.weir, h.tenant);
-    const flow = await create(...['a', 'b', 'c'].map((id) => values(id, 400_000)), passthrough('d'));
+    const flow = await create(...['a', 'b', 'c'].map((id) => values(id, 200_000)), passthrough('d'));
     const { body: run } = await h.execute(flow, { tools: [] });
     const { body: request } = await h.read(flow, run.executionId, '/fork?step=3');
     assert.deepEqual(Object.keys(request.accumulatedOutputs), ['b', 'c']);
@@ -87,7 +87,7 @@ describe('outputs of many values and keys', () => {
 
   it('are refused beyond what a request may hold', async () => {
     const flow = await create(passthrough('a'));
-    const refused = await h.execute(flow, { tools: [], parameters: { a: Array(1_048_576).fill(0) } });
-    assert.match(detail(refused, 422, 'VALIDATION_ERROR').message, /holds more than 1048576 values/);
+    const refused = await h.execute(flow, { tools: [], parameters: { a: Array(699_050).fill(0) } });
+    assert.match(detail(refused, 422, 'VALIDATION_ERROR').message, /holds more than 699050 values/);
   });
 });

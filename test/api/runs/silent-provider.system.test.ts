@@ -1,4 +1,4 @@
-// A provider that answers nothing keeps a part of the model calls of a worker, never all (worker/create-model-places.ts).
+// A provider that answers nothing holds up no calls of another: each has a gate of its own (platform/limits/gates.ts).
 import assert from 'node:assert/strict';
 import { llm } from '../../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';
@@ -6,9 +6,7 @@ import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const PLACES = 4;
-/** Calls to one provider of an organization that is alone there. */
-const OF_PROVIDER = 3;
-/** More than activities of an organization may be in a worker, under way and waiting (worker/create-model-places.ts). */
+/** Far more than may be in flight. */
 const CROWD = PLACES + 250;
 
 describe('while a provider is silent', () => {
@@ -49,11 +47,11 @@ describe('while a provider is silent', () => {
     return raw.pendingActivities ?? [];
   };
 
-  it('its calls have their share, and those to another begin, of the same organization and of others', async () => {
+  it('its calls have their concurrency, and those to another begin, of the same organization and of others', async () => {
     const toSilent = await weir.createFlow(tenant, [llm('ask', '{{message}}', 'demo/chat')]);
     const held = silent.hold('m');
     const started = await startAll(toSilent, 2 * PLACES);
-    await held.arrived(OF_PROVIDER);
+    await held.arrived(PLACES);
     for (const caller of [tenant, await weir.createTenant()]) {
       const toSound = await weir.createFlow(caller, [llm('ask', '{{message}}', 'ollama/chat')]);
       const { body } = await weir.call('POST', `${toSound}/execute`, {
@@ -62,7 +60,7 @@ describe('while a provider is silent', () => {
       });
       assert.equal(body.result, 'answer to hello', JSON.stringify(body));
     }
-    assert.equal(silent.asked.size, OF_PROVIDER);
+    assert.equal(silent.asked.size, PLACES);
 
     held.release();
     await finishAll(toSilent, started);
@@ -81,7 +79,7 @@ describe('while a provider is silent', () => {
 
     const held = silent.hold('crowd');
     const started = await startAll(toSilent, CROWD, 'crowd');
-    await held.arrived(OF_PROVIDER);
+    await held.arrived(PLACES);
     await waitUntil(async () => (await pendingActivities(started[CROWD - 1])).length === 1);
     await finishAll(toSlow, await startAll(toSlow, 1, 'slow second'));
     held.release();
