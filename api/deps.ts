@@ -4,12 +4,12 @@ import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Validator } from '../platform/json-schema/validator.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
+import type { HttpGates } from '../platform/limits/gates.ts';
 import type { LiveRegistry } from '../platform/models/live-registry.ts';
 import type { ResolvePublic } from '../platform/net/resolve-public.ts';
 import type { EngineDeps } from '../temporal/deps.ts';
 import type { HealthCheck } from '../worker/health-check.ts';
 import type { AuthDeps } from './auth/deps.ts';
-import type { Admission } from './http/admission.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 
 /**
@@ -24,7 +24,7 @@ export type ApiDeps = AuthDeps &
     health: HealthCheck;
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
-    admission: Admission;
+    gates: HttpGates;
     openRequests: OpenRequests;
     /** Present in a local service, whose worker runs in the same process. */
     listeners?: WebhookListeners | undefined;

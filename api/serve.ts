@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
 import type { InProcessRuns } from '../activities/in-process-runs.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
-import type { EnterPlace } from '../platform/limits/place.ts';
+import { createHttpGates, type HttpGates } from '../platform/limits/gates.ts';
 import { createResolvePublic } from '../platform/net/resolve-public.ts';
 import { log } from '../platform/observability/log.ts';
+import { observeGates } from '../platform/observability/metrics/gate-metrics.ts';
 import { REQUESTS_GRACE_MS } from '../platform/process/end-times.ts';
 import type { Dependencies } from '../worker/open-dependencies.ts';
 import { createApp } from './app.ts';
@@ -18,9 +19,9 @@ import { createRateLimitedCounter } from './auth/rate-limited-counter.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
-import { createAdmission } from './http/admission.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createOpenRequests } from './http/open-requests.ts';
+import { serviceStopping } from './runs/calls/admit.ts';
 
 /** How long before the end of the grace period open responses are told to end. */
 const CUT_OFF_MS = 2_000;
@@ -32,8 +33,7 @@ export const LINGER_MS = 1_000;
 
 type RunningApi = {
   port: number;
-  /** Acquires a permit to start a run in this process. */
-  enterPlace: EnterPlace;
+  gates: HttpGates;
   /** Turns readiness off, accepts requests for `lingerMs` more, and waits up to 30 s for requests in flight. */
   close(): Promise<void>;
 };
@@ -52,10 +52,8 @@ export async function serveApi(
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, given.notifications);
   const validator = createValidator();
-  const admission = createAdmission({
-    hasWorker: given.inProcessRuns !== undefined,
-    stopping: stopping.signal,
-  });
+  const gates = createHttpGates({ hasWorker: given.inProcessRuns !== undefined });
+  const stopMeasuring = observeGates({ run_starts: gates.runStarts });
   const deps: ApiDeps = {
     ...given,
     taskQueue: config.taskQueue,
@@ -67,7 +65,7 @@ export async function serveApi(
     members: createMemberCache(db),
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
-    admission,
+    gates,
     openRequests: createOpenRequests(config.openRequestsMax),
     stopping: stopping.signal,
     cutOff: cutOff.signal,
@@ -86,16 +84,20 @@ export async function serveApi(
   server.on('error', (error) => log.error({ err: error }, 'A connection could not be accepted.'));
   return {
     port: (server.address() as AddressInfo).port,
-    enterPlace: admission.enter,
+    gates,
     async close() {
       ready = false;
       stopping.abort();
       for (const response of open) closeAfter(response);
       if (lingerMs > 0) await sleep(lingerMs);
-      const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
+      const cutOffRest = () => {
+        cutOff.abort();
+        gates.runStarts.close(serviceStopping());
+      };
+      const timer = setTimeout(cutOffRest, drainMs - CUT_OFF_MS);
       await drain(drainMs);
       clearTimeout(timer);
-      admission.stopMeasuring();
+      stopMeasuring();
       apiKeys.close();
       await Promise.all([validator.close(), deps.rateLimited.close()]);
     },

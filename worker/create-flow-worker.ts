@@ -57,7 +57,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     encryption: createEncryption(config.secretsKeys),
     requestModelKeys: deps.requestModelKeys,
     inProcessRuns: deps.inProcessRuns,
-    enterPlace: deps.enterPlace,
+    runStarts: deps.runStarts,
     gates,
     cancellations: deps.cancellations,
     fastModelMs: deps.fastModelMs,

@@ -10,7 +10,7 @@ import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { UserProject } from '../../db/tenants/projects.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
-import type { Place } from '../../platform/limits/place.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import type { Leave } from '../../platform/limits/turn-to-leave.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
@@ -73,7 +73,7 @@ export type ApiState = {
   /** `readBody`. */
   body: unknown;
   /** The request's permit to start a run (`admit`). */
-  place?: Place | undefined;
+  permit?: Permit | undefined;
   /** The body, for `readBody`. Rejects with the problem of the body (`receiveBody`). */
   received?: Promise<ReceivedBody>;
   /** Releases the permit for large work, so that other bodies are read while this request waits (`readBody`). */

@@ -1,4 +1,6 @@
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import type { PermitRejected } from '../../platform/limits/fair-queue.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 
 /** The default Retry-After. */
 export const RETRY_AFTER_SECONDS = 5;
@@ -17,6 +19,21 @@ export class RetryLater extends ServiceError {
 export function toRetryLater(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'RATE_LIMITED') return error;
   return new RetryLater(error.code, error.message);
+}
+
+/**
+ * Converts a rejection by a gate: SERVICE_BUSY when the requests of all organizations fill its queue, otherwise RATE_LIMITED with
+ * Retry-After. `limit` names the gate in the metric of refusals. The messages say what was not done.
+ */
+export function toRejection(
+  { reason, scope, retryAfterMs }: PermitRejected,
+  limit: string,
+  messages: { busy: string; full: string; deadline: string },
+): ServiceError {
+  if (reason === 'full' && scope === 'all') return new ServiceError('SERVICE_BUSY', messages.busy);
+  countRefusal(limit);
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  return new RetryLater('RATE_LIMITED', `${messages[reason]}: try again in ${seconds} s.`, seconds);
 }
 
 /** Makes the 422 for one wrong field of a request. */

@@ -46,6 +46,7 @@ import { JSON_KEYS_MAX, JSON_VALUES_MAX, mostOf } from '../../platform/json-text
 import { LARGE_JSON_BYTES } from '../../platform/large-values/large-json.ts';
 import { REQUESTS } from '../../platform/large-values/large-values.ts';
 import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import { START_WAIT_MAX_MS, STARTS_QUEUED_EACH_MAX, STARTS_QUEUED_MAX } from '../../platform/limits/gates.ts';
 import { CHARACTERS_PER_TOKEN_MAX } from '../../platform/models/prompt-size.ts';
 import { CONNECT_TIMEOUT_MS, TOTAL_TIMEOUT_MS } from '../../platform/net/guarded-post.ts';
 import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
@@ -55,17 +56,10 @@ import { EMAIL_MAX_CHARS, USER_ID_MAX_LENGTH } from '../auth/user-identifiers.ts
 import { CLOCK_TOLERANCE_SECONDS, NAME_MAX_CHARS } from '../auth/verify-token.ts';
 import { METADATA_MAX, PAYLOADS_MAX } from '../codec/codec-routes.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
-import {
-  FEW,
-  WAIT_MAX_MS as START_WAIT_MAX_MS,
-  WAITING_IN_ALL,
-  WAITING_MAX,
-  WAITING_PATIENTLY_MAX,
-} from '../http/admission.ts';
 import { DISCARD_MAX_BYTES } from '../http/errors.ts';
 import { PIPELINED_MAX, PROGRESS_BYTES, TIMINGS } from '../http/http-server.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
-import { IN_ALL_TIMES } from '../http/open-requests.ts';
+import { FEW, IN_ALL_TIMES } from '../http/open-requests.ts';
 import {
   WAIT_MAX_MS as REFUSAL_WAIT_MAX_MS,
   PER_SECOND as REFUSALS_PER_SECOND,
@@ -228,13 +222,13 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Requests of an organization that wait to start a run, in an API process',
-      most: `${number(WAITING_MAX)}, of which ${number(WAITING_PATIENTLY_MAX)} for jobs, each for ${time(START_WAIT_MAX_MS)}`,
-      beyond: RATE_LIMITED,
+      most: `${number(STARTS_QUEUED_EACH_MAX)}, each for ${time(START_WAIT_MAX_MS)}`,
+      beyond: `${RATE_LIMITED}; jobs first`,
     },
     {
       subject: 'Requests of all organizations that wait to start a run, in an API process',
-      most: `${number(WAITING_IN_ALL)}. Beyond that, an organization has an equal share of ${number(WAITING_IN_ALL)} more, at least ${FEW}`,
-      beyond: '503 `SERVICE_BUSY`',
+      most: `${number(STARTS_QUEUED_MAX)}`,
+      beyond: '503 `SERVICE_BUSY` for the organization with the most of them',
     },
     {
       subject: 'Calls of an organization that wait for their run, in an API process',
@@ -248,7 +242,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Calls, or streams and long polls, of all organizations, in an API process',
-      most: `${IN_ALL_TIMES} times \`WEIR_OPEN_REQUESTS_MAX\`. Beyond that, an organization has an equal share, at least ${FEW}`,
+      most: `${IN_ALL_TIMES} times \`WEIR_OPEN_REQUESTS_MAX\`. As many more as one may have are for organizations with at most ${FEW}`,
       beyond: '503 `SERVICE_BUSY`',
     },
     {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { measureOutcome } from '../../db/stored-values/load-references.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import type { Place } from '../../platform/limits/place.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -21,7 +21,7 @@ import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-exam
 import { acceptCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
 import { acceptResume } from './calls/accept-resume.ts';
 import { acceptRun } from './calls/accept-run.ts';
-import { admit, startInPlace, takePlace } from './calls/admit.ts';
+import { admit, startAdmitted, takePermit } from './calls/admit.ts';
 import { requireFewOverrides } from './calls/check-request.ts';
 import { requirePauseAllowed } from './calls/check-resume.ts';
 import { describeOutcome } from './calls/describe-outcome.ts';
@@ -119,7 +119,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     );
     ctx.state.dropBody();
     const signal = readerSignal(ctx.res, deps.cutOff);
-    const outcome = run.outcome ?? (await runToEnd(deps, run, takePlace(ctx.state), signal));
+    const outcome = run.outcome ?? (await runToEnd(deps, run, takePermit(ctx.state), signal));
     const { executionId } = run;
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
@@ -146,11 +146,11 @@ function execute(deps: ApiDeps): ApiMiddleware {
 function runToEnd(
   deps: ApiDeps,
   run: AcceptedCall,
-  place: Place | undefined,
+  permit: Permit | undefined,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   const { executionId } = run;
-  const started = startInPlace(deps, run, place).catch(() => {
+  const started = startAdmitted(deps, run, permit).catch(() => {
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);

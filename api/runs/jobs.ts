@@ -151,7 +151,7 @@ function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
 function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
   return [
     receiveBody(deps),
-    admit(deps, { patient: true }),
+    admit(deps, 'low'),
     readBody(deps, jobRequest, {
       first: refuseTools,
       before: [requireFewOverrides, refuseIdleOfJob],
@@ -261,7 +261,7 @@ function waitForEnd(deps: ApiDeps, updates: Updates): ApiMiddleware {
     if (wait > 0 && run.status === 'started') {
       const { organizationId } = flowIds;
       const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
-      const release = deps.openRequests.follow(organizationId);
+      const { release } = deps.openRequests.follow(organizationId);
       await updates.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(release);
       await requireStillAllowed(deps, ctx.state.principal, organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);

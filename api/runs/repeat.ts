@@ -67,7 +67,7 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
         loadFlowIds(deps),
         loadRun(deps),
         loadFlowOfRun(deps),
-        admit(deps, { patient: true }),
+        admit(deps, 'low'),
         readIdempotencyKey('jobs'),
         readModelKeys(deps),
         repeat(deps, how),

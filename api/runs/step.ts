@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ToolCallMessage } from '../../flow/tool-calls.ts';
-import type { Place } from '../../platform/limits/place.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
 import { mayStillRead } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -23,7 +23,7 @@ import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
 import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
 import { acceptStep } from './calls/accept-step.ts';
-import { admit, startInPlace, takePlace } from './calls/admit.ts';
+import { admit, startAdmitted, takePermit } from './calls/admit.ts';
 import { requireFewOverrides } from './calls/check-request.ts';
 import { isLastRound, requirePauseAllowed } from './calls/check-resume.ts';
 import { ifMatchDraft } from './calls/load-flow.ts';
@@ -147,7 +147,7 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
       ? { ended: Promise.resolve(run.outcome) }
       : last
         ? follow(deps, run, signal)
-        : await start(deps, run, takePlace(ctx.state), signal);
+        : await start(deps, run, takePermit(ctx.state), signal);
     const events = stepEvents(deps, updates, run, ended, {
       organizationId,
       mayRead: () => mayStillRead(deps, principal, organizationId),
@@ -165,8 +165,8 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
 /**
  * Starts the workflow of a call. Resolves once the workflow exists, before the response begins; `ended` is its end.
  */
-async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined, signal: AbortSignal) {
-  const started = startInPlace(deps, run, place);
+async function start(deps: ApiDeps, run: AcceptedCall, permit: Permit | undefined, signal: AbortSignal) {
+  const started = startAdmitted(deps, run, permit);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
   await started.catch(() => {

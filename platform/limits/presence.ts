@@ -5,8 +5,6 @@ const PRESENT_MS = 10_000;
 export type Presence = {
   note(owner: string): void;
   areOthers(owner: string): boolean;
-  /** Returns the milliseconds since `owner` was last seen; Infinity where that is not known any more. */
-  msSince(owner: string): number;
 };
 
 /** Creates a presence in which nobody has been seen; `now` is in milliseconds. */
@@ -27,6 +25,5 @@ export function createPresence(now = () => performance.now()): Presence {
       for (const [other, at] of seen) if (other !== owner && isPresent(at)) return true;
       return false;
     },
-    msSince: (owner) => now() - (seen.get(owner) ?? -Infinity),
   };
 }

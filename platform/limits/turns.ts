@@ -4,7 +4,6 @@
 
 import { createLine, type Line, type WaitOptions } from './line.ts';
 import { createPresence } from './presence.ts';
-import type { SparePlaces } from './spare-places.ts';
 
 /** Ends a turn; a second call changes nothing. */
 export type EndTurn = () => void;
@@ -32,8 +31,6 @@ export type Turns = {
   countUnderWay(owner?: string): number;
   /** How many turns wait, in all or of one owner. */
   countWaiting(owner?: string): number;
-  /** How many owners wait. */
-  countOwnersWaiting(): number;
   /** Rejects all turns that wait, and those that would have to from now on. Turns under way go on. */
   close(reason: Error): void;
 };
@@ -43,28 +40,19 @@ export type Turns = {
  * fewer than `few`, so that their first turns do not wait for another's long ones until that many are busy. The waiting owner
  * with the fewest turns under way is next; of equal ones, the one that has waited longest.
  *
- * While several owners are present (they have had a turn in the last 10 s), they have `shared` of the places together,
- * and each at most `sharedEach`, so that one alone at work leaves room for those who come. `spare` places are added to all of
- * these bounds, half of them to `sharedEach`. With `restMs`, the reserve is only for owners that had no turn for that
- * long before they ask, and none waits there: what begins from it takes nothing of what the owners share.
+ * While several owners are present (they have had a turn in the last 10 s), they have `shared` of the places together.
  */
 export function createTurns({
   places,
   reserve,
   few = 1,
   shared = places,
-  sharedEach = shared,
-  spare,
-  restMs = 0,
   now = () => performance.now(),
 }: {
   places: number;
   reserve: number;
   few?: number;
   shared?: number;
-  sharedEach?: number;
-  spare?: SparePlaces | undefined;
-  restMs?: number;
   now?: () => number;
 }): Turns {
   const underWay = new Map<string, number>();
@@ -73,8 +61,6 @@ export function createTurns({
   /** Those that have begun or ended a turn lately. */
   const presence = createPresence(now);
   let taken = 0;
-  /** How many of these were begun from the reserve, where it is for the rested: they take nothing of `shared`. */
-  let beside = 0;
   let waitingInAll = 0;
   let closed: Error | undefined;
 
@@ -84,23 +70,11 @@ export function createTurns({
     for (const other of underWay.keys()) if (other !== owner) return true;
     return false;
   }
-  function mayUseReserve(owner: string): boolean {
-    if (turnsOf(owner) >= few) return false;
-    if (restMs === 0) return true;
-    return !waiting.has(owner) && presence.msSince(owner) >= restMs;
-  }
-  function mayShare(owner: string): boolean {
-    const more = spare?.count() ?? 0;
-    if (!areOthersPresent(owner)) return taken < places + more;
-    return taken - beside < shared + more && turnsOf(owner) < sharedEach + Math.floor(more / 2);
-  }
   const mayBegin = (owner: string): boolean =>
-    mayShare(owner) || (mayUseReserve(owner) && taken < places + reserve + (spare?.count() ?? 0));
+    taken < (areOthersPresent(owner) ? shared : places) || (turnsOf(owner) < few && taken < places + reserve);
 
   function begin(owner: string): EndTurn {
-    const isBeside = restMs > 0 && !mayShare(owner);
     taken += 1;
-    if (isBeside) beside += 1;
     presence.note(owner);
     underWay.set(owner, turnsOf(owner) + 1);
     let ended = false;
@@ -108,7 +82,6 @@ export function createTurns({
       if (ended) return;
       ended = true;
       taken -= 1;
-      if (isBeside) beside -= 1;
       presence.note(owner);
       const left = turnsOf(owner) - 1;
       if (left > 0) underWay.set(owner, left);
@@ -151,7 +124,6 @@ export function createTurns({
     if (closed) throw closed;
     const waiter = Promise.withResolvers<EndTurn>();
     waitingInAll += 1;
-    spare?.look(() => waitingInAll > 0, serve);
     const line = waiting.get(owner) ?? createLine();
     line.add(waiter, options);
     waiting.set(owner, line);
@@ -177,7 +149,6 @@ export function createTurns({
     isBusy,
     countUnderWay: (owner) => (owner === undefined ? taken : turnsOf(owner)),
     countWaiting,
-    countOwnersWaiting: () => waiting.size,
     async waitBriefly(owner, signal, options) {
       if (!isBusy(owner)) return wait(owner, signal, options);
       if (countWaiting(owner) >= WAITING_BRIEFLY_MAX) return undefined;

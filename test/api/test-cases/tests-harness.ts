@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../api/auth/caller.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { createAdmission } from '../../../api/http/admission.ts';
 import { createOpenRequests } from '../../../api/http/open-requests.ts';
 import { createTestCase } from '../../../api/test-cases/test-case.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
@@ -11,6 +10,7 @@ import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { createValidator } from '../../../platform/json-schema/validator.ts';
+import { createHttpGates } from '../../../platform/limits/gates.ts';
 import { openRegistry } from '../../../platform/models/live-registry.ts';
 import { type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -50,7 +50,7 @@ export async function startTestsWeir(env?: NodeJS.ProcessEnv): Promise<TestsWeir
     validator,
     registry,
     definitions: createFlowDefinitions(db),
-    admission: createAdmission({ hasWorker: true }) as ApiDeps['admission'],
+    gates: createHttpGates({ hasWorker: true }),
     openRequests: createOpenRequests(0),
     largeValues: weir.largeValues,
   } as ApiDeps;
