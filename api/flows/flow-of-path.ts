@@ -16,7 +16,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { holdAnswerBytes, holdBytesAlone } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 
 type Request = { state: ApiContext['state']; params: ApiContext['params'] };
 type LockedFlow = FlowDesign & { organizationId: string };
@@ -39,19 +39,6 @@ export async function requireFlow(db: Db, request: Request) {
   const flow = await findFlowHead(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();
   return flow;
-}
-
-/**
- * Gets the flow with its draft, and reserves memory for the draft until the response is sent. The draft is checked
- * under a permit of its own. Throws as `takeBytes` does.
- */
-export async function getFlowToCheck(
-  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
-  ctx: ApiContext,
-): Promise<{ draft: FlowDefinition }> {
-  const { id } = await requireFlow(db, ctx);
-  await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return { draft: await loadDraftOf(db, id) };
 }
 
 /** Gets the draft of the flow, and reserves memory for it. Throws as `takeBytes` does. */
