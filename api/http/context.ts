@@ -39,19 +39,19 @@ export type ReceivedBody = { owner: string; bytes: Buffer; giveBack: () => void 
 
 /** The state of one request. Each field names the middleware that sets it; elsewhere the field is missing. */
 export type ApiState = {
-  /** `identifyRequest`. */
+  /** `observeRequest`. */
   requestId: string;
-  /** `identifyRequest`, once the response is decided; the headers may be sent later. */
+  /** `observeRequest`, once the response is decided; the headers may be sent later. */
   isAnswered?: true;
   /** `handleErrors`, for the log and the metrics. */
   errorCode?: ErrorCode;
-  /** `authenticate` or `authenticateUser`. */
+  /** `identifyCaller` or `authenticateUser`. */
   principal: Principal;
   /** The principal, on endpoints that take only users (`authenticateUser`). */
   user: UserPrincipal;
   /** `loadProject`. */
   project: UserProject;
-  /** The principal's API key, where it is one (`authenticate`). */
+  /** The principal's API key, where it is one (`identifyCaller`). */
   key?: FoundApiKey;
   /** `authorizeBy`. */
   membership: CallerMembership;
@@ -74,7 +74,7 @@ export type ApiState = {
   body: unknown;
   /** The request's permit to start a run (`admit`). */
   permit?: Permit | undefined;
-  /** The body, for `readBody`. Rejects with the problem of the body (`receiveBody`). */
+  /** The body, for `readBody`. Rejects with the problem of the body (`admit`). */
   received?: Promise<ReceivedBody>;
   /** Releases the permit for large work, so that other bodies are read while this request waits (`readBody`). */
   endLargeWork: () => void;
@@ -86,10 +86,10 @@ export type ApiState = {
   dropBody: () => void;
   /** `readQuery`. */
   query: unknown;
-  /** `readIdempotencyKey`. */
+  /** `readCallOptions`. */
   idempotencyKey: IdempotencyKey | undefined;
-  /** `readModelKeys`. */
-  modelKeys?: ModelKeys;
+  /** `readCallOptions`. */
+  modelKeys?: ModelKeys | undefined;
   /** Set once a run may be stored. Every later error includes the executionId (`acceptCall`). */
   accepted?: { executionId: string } | undefined;
 };

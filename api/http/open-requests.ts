@@ -2,7 +2,7 @@
 import { ServiceError } from '../../flow/errors.ts';
 import { createFairQueue, type Permit } from '../../platform/limits/fair-queue.ts';
 import { countRefusal, openRequests } from '../../platform/observability/metrics/http-metrics.ts';
-import type { ApiMiddleware } from './context.ts';
+import type { ApiContext, ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
 /** All organizations together may have this many times the limit of one open. */
@@ -43,9 +43,7 @@ export function createOpenRequests(max: number): OpenRequests {
 /** Holds a permit until the response is closed or the request is rejected. */
 export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenRequests): ApiMiddleware {
   return async function holdOpen(ctx, next) {
-    const { release } = deps.openRequests[kind](ctx.state.flowIds.organizationId);
-    if (ctx.res.closed) release();
-    else ctx.res.once('close', release);
+    const release = acquireUntilClosed(deps, ctx, kind);
     try {
       await next();
     } catch (error) {
@@ -53,6 +51,18 @@ export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenR
       throw error;
     }
   };
+}
+
+/** Acquires a permit that is released when the response is closed. Returns the function that releases it before. */
+export function acquireUntilClosed(
+  { openRequests }: { openRequests: OpenRequests },
+  { res, state }: Pick<ApiContext, 'res' | 'state'>,
+  kind: keyof OpenRequests,
+): () => void {
+  const { release } = openRequests[kind](state.flowIds.organizationId);
+  if (res.closed) release();
+  else res.once('close', release);
+  return release;
 }
 
 function createLimit(kind: keyof OpenRequests, max: number, advice: string): Acquire {

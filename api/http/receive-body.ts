@@ -1,6 +1,6 @@
 // Receives request bodies: only JSON, bounded, in a memory budget that organizations share fairly.
 import type { IncomingMessage } from 'node:http';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
 import { createByteCollector } from '../../platform/large-values/byte-collector.ts';
 import { freeBytes } from '../../platform/large-values/free-bytes.ts';
@@ -17,23 +17,6 @@ import { takeBytes } from './take-bytes.ts';
 export const BODY_MAX_BYTES = 12 * 1024 * 1024;
 
 export type BodyDeps = { largeValues: LargeValues };
-
-/**
- * Waits until the body has arrived or is rejected; `readBody` reports the rejection. A slow sender occupies no permit
- * meanwhile.
- */
-export function receiveBody(deps: BodyDeps): Middleware {
-  return async function receiveBody(ctx, next) {
-    const received = receive(deps, ctx);
-    ctx.state.received = received;
-    const body = await received.catch(() => undefined);
-    try {
-      await next();
-    } finally {
-      body?.giveBack();
-    }
-  };
-}
 
 /**
  * Receives the body of a request. Throws the problem of the body, or RATE_LIMITED if no memory is free in time.

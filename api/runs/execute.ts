@@ -10,15 +10,12 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
-import { holdOpen } from '../http/open-requests.ts';
-import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { receiveBody } from '../http/receive-body.ts';
 import { answerJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
-import { acceptCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
+import { acceptCall, readCallOptions } from './calls/accept-idempotently.ts';
 import { acceptResume } from './calls/accept-resume.ts';
 import { acceptRun } from './calls/accept-run.ts';
 import { admit, startAdmitted, takePermit } from './calls/admit.ts';
@@ -26,7 +23,7 @@ import { requireFewOverrides } from './calls/check-request.ts';
 import { requirePauseAllowed } from './calls/check-resume.ts';
 import { describeOutcome } from './calls/describe-outcome.ts';
 import { ifMatchDraft } from './calls/load-flow.ts';
-import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { refuseIdleOfExecute } from './calls/refuse-without-effect.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
 import { OUTPUT_ERROR_EXAMPLE, RESUME_ERROR_EXAMPLES, runErrors, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
@@ -93,18 +90,14 @@ export function executeRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       ...identify,
-      readQuery(executeQuery),
       ...load,
-      holdOpen(deps, 'call'),
-      receiveBody(deps),
-      admit(deps),
+      admit(deps, { waits: true }),
       readBody(deps, executeRequest, {
         excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfExecute],
         describe: describeProblems,
       }),
-      readIdempotencyKey('execute'),
-      readModelKeys(deps),
+      readCallOptions(deps, 'execute', executeQuery),
       execute(deps),
     ],
   }));

@@ -18,16 +18,15 @@ import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { receiveBody } from '../http/receive-body.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
-import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
+import { acceptCall, findAcceptedCall, readCallOptions } from './calls/accept-idempotently.ts';
 import { acceptStep } from './calls/accept-step.ts';
 import { admit, startAdmitted, takePermit } from './calls/admit.ts';
 import { requireFewOverrides } from './calls/check-request.ts';
 import { isLastRound, requirePauseAllowed } from './calls/check-resume.ts';
 import { ifMatchDraft } from './calls/load-flow.ts';
-import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { refuseIdleOfStep } from './calls/refuse-without-effect.ts';
 import { isOfSameKind } from './calls/session.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
@@ -110,21 +109,19 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
       ...identify,
       ...load,
       holdOpen(deps, 'call'),
-      receiveBody(deps),
       admitNew(deps),
       readBody(deps, stepRequest, {
         excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfStep],
         describe: describeProblems,
       }),
-      readIdempotencyKey('step'),
-      readModelKeys(deps),
+      readCallOptions(deps, 'step'),
       step(deps, updates),
     ],
   }));
 }
 
-/** Acquires a permit as `admit` does, unless the call was accepted before: its client starts no run. */
+/** Admits the request as `admit` does, unless the call was accepted before: its client starts no run. */
 function admitNew(deps: ApiDeps): ApiMiddleware {
   const enter = admit(deps);
   return async function admit(ctx, next) {

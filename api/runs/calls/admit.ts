@@ -8,7 +8,9 @@ import { GRPC, grpcCodeOf } from '../../../temporal/engine-errors.ts';
 import { startRun } from '../../../temporal/start-run.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ApiMiddleware, ApiState } from '../../http/context.ts';
+import { acquireUntilClosed } from '../../http/open-requests.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
+import { receive } from '../../http/receive-body.ts';
 import { toRejection } from '../../http/request-errors.ts';
 import { callerGone } from '../../http/take-bytes.ts';
 import { flowNotFound } from './load-flow.ts';
@@ -35,18 +37,34 @@ export function serviceStopping(): ServiceError {
 }
 
 /**
- * Acquires a permit to start a run of the flow. The request keeps the permit until it is answered or starts its run. Requests
- * that do not wait for their run have low priority.
+ * Waits until the body has arrived or is rejected (`readBody` reports that), and acquires a permit to start a run of the flow. The
+ * request keeps the permit until it is answered or starts its run; a slow sender keeps none. Requests that do not wait for their
+ * run have low priority. `waits`: the request is open until its response is closed.
  */
-export function admit(deps: ApiDeps, priority: Priority = 'high'): ApiMiddleware {
+export function admit(
+  deps: ApiDeps,
+  {
+    priority = 'high',
+    hasBody = true,
+    waits = false,
+  }: { priority?: Priority; hasBody?: boolean; waits?: boolean } = {},
+): ApiMiddleware {
   return async function admit(ctx, next) {
-    deps.largeValues.presence.note(ctx.state.flow.organizationId);
-    const signal = readerSignal(ctx.res);
-    ctx.state.permit = await acquireForCaller(deps, ctx.state, { signal, priority });
+    const close = waits ? acquireUntilClosed(deps, ctx, 'call') : undefined;
+    const received = hasBody ? receive(deps, ctx) : undefined;
+    if (received) ctx.state.received = received;
+    const body = await received?.catch(() => undefined);
     try {
+      deps.largeValues.presence.note(ctx.state.flow.organizationId);
+      const signal = readerSignal(ctx.res);
+      ctx.state.permit = await acquireForCaller(deps, ctx.state, { signal, priority });
       await next();
+    } catch (error) {
+      close?.();
+      throw error;
     } finally {
       ctx.state.permit?.release();
+      body?.giveBack();
     }
   };
 }

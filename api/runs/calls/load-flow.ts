@@ -84,7 +84,7 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     ctx.state.slugs = { organization, project, flow };
     ctx.state.flow = found;
     ctx.state.flowIds = found;
-    await forOrganization(found.organizationId, next);
+    return forOrganization(found.organizationId, next);
   };
 }
 

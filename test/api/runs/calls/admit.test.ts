@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import type { Client } from '@temporalio/client';
 import type { ApiDeps } from '../../../../api/deps.ts';
 import type { ApiContext, Route } from '../../../../api/http/context.ts';
+import { createOpenRequests } from '../../../../api/http/open-requests.ts';
 import { acquireStart, admit, startAdmitted } from '../../../../api/runs/calls/admit.ts';
 import type { AcceptedCall } from '../../../../api/runs/calls/store-call.ts';
 import { executeRoutes } from '../../../../api/runs/execute.ts';
@@ -105,11 +106,18 @@ describe('requests that start a run', () => {
       return { release: () => undefined, [Symbol.dispose]: () => undefined };
     };
     const largeValues = { presence: createPresence() };
-    const deps = { gates: { runStarts: { acquire } }, largeValues, config: { providerUrls: {} } };
+    const openRequests = createOpenRequests(0);
+    const deps = {
+      gates: { runStarts: { acquire } },
+      openRequests,
+      largeValues,
+      config: { providerUrls: {} },
+    };
     const [route] = routes(deps as unknown as ApiDeps);
     const admit = route?.handlers.find(({ name }) => name === 'admit');
     assert(admit, 'the route has no admission');
-    const state = { flow: { organizationId: 'a', foundAt: performance.now() } };
+    const flow = { organizationId: 'a', foundAt: performance.now() };
+    const state = { flow, flowIds: flow };
     const ctx = { state, get: () => lastEventId, res: new EventEmitter() } as unknown as ApiContext;
     await admit(ctx, async () => undefined);
     return asked;
