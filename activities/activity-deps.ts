@@ -5,7 +5,6 @@ import type { Validator } from '../platform/json-schema/validator.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
 import type { FairQueue } from '../platform/limits/fair-queue.ts';
 import type { ActivityGates } from '../platform/limits/gates.ts';
-import type { EnterPlace } from '../platform/limits/place.ts';
 import type { Registry } from '../platform/models/registry.ts';
 import type { Encryption } from '../platform/secrets/encrypt.ts';
 import type { Cancellations } from './cancellations.ts';
@@ -31,8 +30,8 @@ export type ActivityDeps = {
   providerUrls: Record<string, string>;
   encryption: Encryption;
   inProcessRuns: InProcessRuns;
-  /** Waits for a place among the runs that are being started in this process; absent where its worker is alone. */
-  enterPlace?: EnterPlace | undefined;
+  /** The gate of run starts; absent where no API runs in this process. */
+  runStarts?: FairQueue | undefined;
   gates: ActivityGates;
   cancellations: Cancellations;
   /** For tests: calls of a model that takes less time on average, in milliseconds, are local activities. */

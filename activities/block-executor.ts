@@ -227,7 +227,7 @@ export function createBlockExecutor(
   }
 
   return {
-    run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
+    run,
     find,
     inspect: createInspectValue({ gates, loadContext, resolve }),
   };

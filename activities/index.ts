@@ -13,7 +13,7 @@ import { type BlockCall, CANCELLED, type RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import { acceptTestInTurn } from './accept-test-in-turn.ts';
+import { acceptTest } from './accept-test.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
@@ -61,7 +61,7 @@ export function createActivities(deps: ActivityDeps) {
 
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> =>
-      runAttempt((attempt) => acceptTestInTurn(deps, executionId, attempt)),
+      runAttempt((attempt) => acceptTest(deps, executionId, attempt)),
 
     /** Records the verdict on a test case whose run has ended, or returns the run of the model that is to judge it. */
     evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>

@@ -90,7 +90,7 @@ export function createModelCaller(
       call,
       async (execution, attempt) => {
         // Others may be started while this run waits for a model.
-        inProcessRuns.freePlace(execution.callId);
+        inProcessRuns.releasePermit(execution.callId);
         if (attempt.isLocal) return callLocally(execution, attempt);
         // The refused attempt was a local one. This failure gives the engine the cause and the time of the next.
         const { refused } = earlier ?? {};

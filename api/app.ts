@@ -14,8 +14,7 @@ import { flowRoutes } from './flows/flow-routes.ts';
 import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
-import { identifyRequest, measureRequests, traceRequest } from './http/observe-requests.ts';
-import { paceRefusals } from './http/pace-refusals.ts';
+import { observeRequest } from './http/observe-requests.ts';
 import { handlersOf } from './http/query.ts';
 import { RETRY_AFTER_SECONDS } from './http/request-errors.ts';
 import { reserveMadeAnswers } from './http/reserve-bytes.ts';
@@ -140,16 +139,10 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
 
   const app = new Koa();
   app.on('error', logUnanswered);
-  app.use(measureRequests);
-  app.use(traceRequest);
-  app.use(identifyRequest);
-  app.use(secureAnswer(deps.config));
-  app.use(handleErrors);
-  app.use(paceRefusals(deps) as Middleware);
-  app.use(deps.rateLimited.count as Middleware);
+  app.use(observeRequest);
+  app.use(handleErrors(deps.rateLimited.count));
+  app.use(guardRequest(deps.config));
   app.use(reserveMadeAnswers(deps));
-  app.use(requireSoundRequest);
-  app.use(answerUnrouted);
   app.use(router.routes());
   app.use(router.allowedMethods());
   return app;
@@ -162,29 +155,28 @@ function logUnanswered(error: NodeJS.ErrnoException): void {
   if (!READER_GONE.includes(error.code ?? '')) log.error({ err: error }, 'An answer was cut off.');
 }
 
-/** Forbids caching, and keeps browsers on HTTPS where the service uses it. */
-function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {
-  return async function secureAnswer(ctx, next) {
-    ctx.set('X-Content-Type-Options', 'nosniff');
-    ctx.set('Cache-Control', 'no-store');
-    if (publicUrl?.startsWith('https:')) ctx.set('Strict-Transport-Security', HSTS);
-    await next();
-  };
-}
-
 /** Headers that may appear once. With two values, two readers could understand two things. */
 const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
 
-/** Refuses a request that is valid HTTP but can be understood in more than one way. */
-const requireSoundRequest: Middleware = async (ctx, next) => {
-  const { headersDistinct, httpVersion } = ctx.req;
-  const twice = SINGLE_HEADERS.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-  if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `Send the header ${twice} once.`);
-  if (httpVersion === '1.1' && headersDistinct.host === undefined)
-    throw new ServiceError('BAD_REQUEST', 'The header host is missing.');
-  if (!hasPath(ctx)) throw new ServiceError('BAD_REQUEST', 'The request target is not a valid URL.');
-  await next();
-};
+/**
+ * Forbids caching, keeps browsers on HTTPS where the service uses it, and refuses a request that is valid HTTP but can be
+ * understood in more than one way. Answers requests that the router left without a body.
+ */
+function guardRequest({ publicUrl }: ApiDeps['config']): Middleware {
+  return async function guardRequest(ctx, next) {
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.set('Cache-Control', 'no-store');
+    if (publicUrl?.startsWith('https:')) ctx.set('Strict-Transport-Security', HSTS);
+    const { headersDistinct, httpVersion } = ctx.req;
+    const twice = SINGLE_HEADERS.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+    if (twice !== undefined) throw new ServiceError('BAD_REQUEST', `Send the header ${twice} once.`);
+    if (httpVersion === '1.1' && headersDistinct.host === undefined)
+      throw new ServiceError('BAD_REQUEST', 'The header host is missing.');
+    if (!hasPath(ctx)) throw new ServiceError('BAD_REQUEST', 'The request target is not a valid URL.');
+    await next();
+    if (ctx.body === undefined || ctx.body === null) requireRouted(ctx);
+  };
+}
 
 /** Whether the request target can be parsed. Koa throws for an absolute-form target that is not a URL. */
 function hasPath(ctx: Context): boolean {
@@ -195,13 +187,8 @@ function hasPath(ctx: Context): boolean {
   }
 }
 
-/**
- * Answers requests that the router left without a body: an unknown path, or a known path with another method (and
- * `Allow`).
- */
-const answerUnrouted: Middleware = async (ctx, next) => {
-  await next();
-  if (ctx.body !== undefined && ctx.body !== null) return;
+/** Throws the error of an unknown path, or of a known path with another method (and `Allow`). */
+function requireRouted(ctx: Context): void {
   const refused = ctx.status === 405 || ctx.status === 501;
   // For an unknown method the router sends an empty `Allow`, even for unknown paths.
   if (ctx.status === 404 || (refused && ctx.response.get('Allow') === '')) {
@@ -213,7 +200,7 @@ const answerUnrouted: Middleware = async (ctx, next) => {
       'METHOD_NOT_ALLOWED',
       `This path does not accept ${ctx.method}; it accepts ${ctx.response.get('Allow')}.`,
     );
-};
+}
 
 /**
  * Creates the two endpoints. `live` (/healthz) always answers 200. `ready` (/readyz) answers 503 when requests would

@@ -9,7 +9,6 @@ import type { ResolvePublic } from '../platform/net/resolve-public.ts';
 import type { EngineDeps } from '../temporal/deps.ts';
 import type { HealthCheck } from '../worker/health-check.ts';
 import type { AuthDeps } from './auth/deps.ts';
-import type { Admission } from './http/admission.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 
 /**
@@ -24,7 +23,6 @@ export type ApiDeps = AuthDeps &
     health: HealthCheck;
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
-    admission: Admission;
     openRequests: OpenRequests;
     /** Present in a local service, whose worker runs in the same process. */
     listeners?: WebhookListeners | undefined;

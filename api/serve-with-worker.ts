@@ -49,7 +49,7 @@ if (!stopping.signal.aborted) {
       inProcessRuns,
       listeners,
       measures: metrics.isOn,
-      enterPlace: api.enterPlace,
+      runStarts: api.gates.runStarts,
     }),
   );
   const { ended } = await worker;

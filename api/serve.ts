@@ -7,7 +7,6 @@ import type { WebhookListeners } from '../activities/deliveries/webhook-listener
 import type { InProcessRuns } from '../activities/in-process-runs.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
 import { createHttpGates, type HttpGates, isSaturated } from '../platform/limits/gates.ts';
-import type { EnterPlace } from '../platform/limits/place.ts';
 import { createResolvePublic } from '../platform/net/resolve-public.ts';
 import { log } from '../platform/observability/log.ts';
 import { observeGates } from '../platform/observability/metrics/gate-metrics.ts';
@@ -20,9 +19,9 @@ import { createRateLimitedCounter } from './auth/rate-limited-counter.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
-import { createAdmission } from './http/admission.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createOpenRequests } from './http/open-requests.ts';
+import { serviceStopping } from './runs/calls/admit.ts';
 
 /** How long before the end of the grace period open responses are told to end. */
 const CUT_OFF_MS = 2_000;
@@ -34,8 +33,6 @@ export const LINGER_MS = 1_000;
 
 type RunningApi = {
   port: number;
-  /** Acquires a permit to start a run in this process. */
-  enterPlace: EnterPlace;
   gates: HttpGates;
   /** Turns readiness off, accepts requests for `lingerMs` more, and waits up to 30 s for requests in flight. */
   close(): Promise<void>;
@@ -56,10 +53,10 @@ export async function serveApi(
   const apiKeys = createApiKeyCache(db, given.notifications);
   const validator = createValidator();
   const gates = createHttpGates({ hasWorker: given.inProcessRuns !== undefined });
-  const stopMeasuring = observeGates({ bodies: gates.bodies, answers: gates.answers });
-  const admission = createAdmission({
-    hasWorker: given.inProcessRuns !== undefined,
-    stopping: stopping.signal,
+  const stopMeasuring = observeGates({
+    bodies: gates.bodies,
+    answers: gates.answers,
+    run_starts: gates.runStarts,
   });
   const deps: ApiDeps = {
     ...given,
@@ -73,7 +70,6 @@ export async function serveApi(
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
     gates,
-    admission,
     openRequests: createOpenRequests(config.openRequestsMax),
     stopping: stopping.signal,
     cutOff: cutOff.signal,
@@ -92,18 +88,20 @@ export async function serveApi(
   server.on('error', (error) => log.error({ err: error }, 'A connection could not be accepted.'));
   return {
     port: (server.address() as AddressInfo).port,
-    enterPlace: admission.enter,
     gates,
     async close() {
       ready = false;
       stopping.abort();
       for (const response of open) closeAfter(response);
       if (lingerMs > 0) await sleep(lingerMs);
-      const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
+      const cutOffRest = () => {
+        cutOff.abort();
+        gates.runStarts.close(serviceStopping());
+      };
+      const timer = setTimeout(cutOffRest, drainMs - CUT_OFF_MS);
       await drain(drainMs);
       clearTimeout(timer);
       stopMeasuring();
-      admission.stopMeasuring();
       apiKeys.close();
       await Promise.all([validator.close(), deps.rateLimited.close()]);
     },

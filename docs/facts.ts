@@ -1,10 +1,12 @@
 // main of `npm run facts`: prints the size of the code, the tests, the documentation and the API document, and how long the
-// last test runs took. It counts files under version control. Source means TypeScript, CSS and SQL without tests and examples.
+// last test runs took. It counts files under version control. Source means TypeScript, CSS and SQL without tests and examples. It
+// starts a service to measure a request.
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildDocument } from '../api/reference/build-document.ts';
 import { listPages, measureProse, type Prose } from './measure-prose.ts';
+import { measureRequest } from './measure-request.ts';
 
 const ROOT = path.dirname(import.meta.dirname);
 const SOURCE = /\.(?:tsx?|css|sql)$/;
@@ -28,6 +30,12 @@ printTests(files.filter(({ name }) => /^test\/.*\.tsx?$/.test(name)));
 printProse(listPages(ROOT).map((page) => measureProse(page, readFileSync(path.join(ROOT, page), 'utf8'))));
 const document = JSON.stringify(buildDocument());
 print('API document', [['bytes', Buffer.byteLength(document)]]);
+const { files: filesRun, functions, frames } = await measureRequest(ROOT);
+print('POST …/execute, from the socket to the insert of its run', [
+  ['files', filesRun.length],
+  ['functions', functions],
+  ['stack frames', frames.length],
+]);
 // The routes may have begun something that waits.
 process.exit();
 

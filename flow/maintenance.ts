@@ -1,4 +1,5 @@
-// Maintenance: jobs of Temporal Schedules that delete what is old, add up and measure. Each is a workflow type and an activity of one name.
+// Maintenance: jobs of Temporal Schedules that delete what is old, add up and measure. Each has a workflow type and an activity
+// of one name.
 
 export const SCHEDULED_JOBS = [
   'countUsage',

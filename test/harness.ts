@@ -197,7 +197,7 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
         ...dependencies,
         workflowBundle: await testWorkflowBundle(),
         inProcessRuns,
-        enterPlace: api.enterPlace,
+        runStarts: api.gates.runStarts,
         listeners,
         fastModelMs: options.fastModelMs,
         gates: weir.gates,

@@ -56,7 +56,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     providerUrls: config.providerUrls,
     encryption: createEncryption(config.secretsKeys),
     inProcessRuns: deps.inProcessRuns,
-    enterPlace: deps.enterPlace,
+    runStarts: deps.runStarts,
     gates,
     cancellations: deps.cancellations,
     fastModelMs: deps.fastModelMs,

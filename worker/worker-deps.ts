@@ -2,8 +2,8 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Cancellations } from '../activities/cancellations.ts';
 import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
 import type { InProcessRuns } from '../activities/in-process-runs.ts';
+import type { FairQueue } from '../platform/limits/fair-queue.ts';
 import type { ActivityGates } from '../platform/limits/gates.ts';
-import type { EnterPlace } from '../platform/limits/place.ts';
 import type { Dependencies } from './open-dependencies.ts';
 
 /** The dependencies of a process's worker. Whoever opens them closes them. */
@@ -12,7 +12,7 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   /** Shared with the API where that runs in this process too. */
   inProcessRuns: InProcessRuns;
   /** Present where the API runs in this process too. */
-  enterPlace?: EnterPlace;
+  runStarts?: FairQueue;
   /** Present where the API runs in this process too, and is local. */
   listeners?: WebhookListeners | undefined;
   /** Whether this process has metrics. */

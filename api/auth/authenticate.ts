@@ -19,19 +19,6 @@ const API_KEY_PREFIX = /^weir_/;
 /** The credentials that most endpoints take. */
 export const KEY_OR_TOKEN = 'an API key (weir_…) or a JWT';
 
-/** Sets `ctx.state.principal`. Answers the same 401 for every problem with the key or token. */
-function authenticate(deps: AuthDeps): ApiMiddleware {
-  return async function authenticate(ctx, next) {
-    const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
-    ctx.state.principal = await deps.signInLimiter.check(ctx.req, token, async () =>
-      API_KEY_PREFIX.test(token) ? getKey(deps, token) : verifyUser(deps, token),
-    );
-    nameInLog(ctx.state.principal);
-    if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
-    await next();
-  };
-}
-
 /**
  * Sets `ctx.state.user` and `principal` for endpoints that take only JWTs for the management API. Throws
  * UNAUTHENTICATED.
@@ -118,26 +105,31 @@ function isPast(date: Date | null): boolean {
 }
 
 /**
- * Authenticates users and API keys, and counts the request against their rate limits. A key needs one of `scopes`; a
- * user's role is checked later.
+ * Authenticates users and API keys into `ctx.state.principal`, and counts the request against their rate limits. Answers the same
+ * 401 for every problem with the key or token. A key needs one of `keyScopes`; a user's role is checked later.
  */
-export function identifyCaller(deps: AuthDeps, ...scopes: Scopes): ApiMiddleware[] {
-  return [authenticate(deps), limitRate(deps), requireScope(scopes)];
+export function identifyCaller(deps: AuthDeps, ...keyScopes: Scopes): ApiMiddleware[] {
+  const limit = limitRate(deps);
+  const identifyCaller: ApiMiddleware = async (ctx, next) => {
+    const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
+    const principal = await deps.signInLimiter.check(ctx.req, token, async () =>
+      API_KEY_PREFIX.test(token) ? getKey(deps, token) : verifyUser(deps, token),
+    );
+    ctx.state.principal = principal;
+    nameInLog(principal);
+    if (principal.kind === 'key') ctx.state.key = principal.key;
+    return limit(ctx, () => {
+      if (principal.kind === 'key' && !keyScopes.some((scope) => principal.key.scopes.includes(scope)))
+        throw lacksScope(keyScopes, principal.key.scopes);
+      return next();
+    });
+  };
+  return [Object.assign(identifyCaller, { keyScopes })];
 }
 
 /** Authenticates users by a JWT for the management API, and counts the request against their rate limits. */
 export function identifyUser(deps: AuthDeps): ApiMiddleware[] {
   return [authenticateUser(deps), limitRate(deps)];
-}
-
-function requireScope(keyScopes: Scopes): ApiMiddleware {
-  async function requireScope(ctx: Parameters<ApiMiddleware>[0], next: () => Promise<void>) {
-    const { principal } = ctx.state;
-    if (principal.kind === 'key' && !keyScopes.some((scope) => principal.key.scopes.includes(scope)))
-      throw lacksScope(keyScopes, principal.key.scopes);
-    await next();
-  }
-  return Object.assign(requireScope, { keyScopes });
 }
 
 /** Lists the key scopes that an endpoint accepts; empty where it takes no keys. */

@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { addRateLimited, type RateLimited } from '../../db/usage/count-usage.ts';
-import { ServiceError } from '../../flow/errors.ts';
-import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import type { ApiState } from '../http/context.ts';
 
 const EVERY_MS = 2_000;
 /** A database that hangs does not delay the end of the process. */
@@ -12,8 +11,8 @@ const CLOSE_MAX_MS = 2_000;
 const CALLERS_MAX = 10_000;
 
 export type RateLimitedCounter = {
-  /** Counts each 429 of the middleware after it, when the caller's project is known. */
-  count: ApiMiddleware;
+  /** Counts a 429, when the caller's project is known. */
+  count(state: ApiState): void;
   /** Stores the counts; keeps them in memory when that fails. */
   store(): Promise<void>;
   /** Stores the remaining counts and stops. */
@@ -45,14 +44,9 @@ export function createRateLimitedCounter(db: Db): RateLimitedCounter {
 
   const timer = setInterval(() => void store(), EVERY_MS).unref();
   return {
-    async count(ctx, next) {
-      try {
-        await next();
-      } catch (error) {
-        const caller = isRateLimited(error) && callerOf(ctx);
-        if (caller) add({ ...caller, count: 1 });
-        throw error;
-      }
+    count(state) {
+      const caller = callerOf(state);
+      if (caller) add({ ...caller, count: 1 });
     },
     store,
     async close() {
@@ -62,13 +56,7 @@ export function createRateLimitedCounter(db: Db): RateLimitedCounter {
   };
 }
 
-function isRateLimited(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'RATE_LIMITED';
-}
-
-function callerOf({
-  state: { principal, flow, flowIds },
-}: ApiContext): Omit<RateLimited, 'count'> | undefined {
+function callerOf({ principal, flow, flowIds }: ApiState): Omit<RateLimited, 'count'> | undefined {
   if (principal?.kind === 'key') {
     const { organizationId, projectId, key } = principal;
     return { organizationId, projectId, keyId: key.key_id };

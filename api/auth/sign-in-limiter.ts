@@ -1,13 +1,20 @@
 // Limits failed sign-ins per network. Credentials that worked recently are exempt.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
-import { networkOf } from '../http/pace-refusals.ts';
 import { RetryLater } from '../http/request-errors.ts';
 
+/** Longer than any address. A proxy may forward something else. */
+const ADDRESS_MAX_CHARS = 64;
 const ADDRESSES_MAX = 10_000;
+/** An IPv6 address has so many groups; the first ones name its network. */
+const GROUPS = 8;
+const NETWORK_GROUPS = 4;
+/** The groups before an IPv4 address in IPv6. */
+const MAPPED = '0:0:0:0:0:ffff';
 const VALID_MAX = 10_000;
 const VALID_MS = 60 * 60 * 1_000;
 const MINUTE_MS = 60_000;
@@ -70,4 +77,35 @@ export function createSignInLimiter({
       }
     },
   };
+}
+
+/** Returns the client's network, as the outermost of the operator's `proxies` saw it. */
+function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const seen = proxies > 0 ? forwarded.at(-proxies)?.trim().slice(0, ADDRESS_MAX_CHARS) : undefined;
+  return hostNetwork(seen || socket.remoteAddress || '');
+}
+
+/**
+ * The network that one host has to itself, however its address is written: the whole address for IPv4 (also when mapped
+ * into IPv6), the /64 for IPv6.
+ */
+export function hostNetwork(address: string): string {
+  const [ip = ''] = address.split('%');
+  if (!isIPv6(ip)) return address;
+  const groups = expand(ip);
+  if (groups.slice(0, 6).join(':') === MAPPED)
+    return groups
+      .slice(6)
+      .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff])
+      .join('.');
+  return groups.slice(0, NETWORK_GROUPS).join(':');
+}
+
+/** Lists the eight groups of an IPv6 address in lower case, without leading zeros. */
+function expand(ip: string): string[] {
+  // A URL has the one usual spelling, with no dots at the end.
+  const usual = new URL(`http://[${ip}]`).hostname.slice(1, -1);
+  const [left = [], right = []] = usual.split('::').map((part) => part.split(':').filter(Boolean));
+  return [...left, ...Array<string>(GROUPS - left.length - right.length).fill('0'), ...right];
 }

@@ -1,24 +1,20 @@
 // Writes to flows, shared by HTTP, MCP and the `weir` command. Each records itself in the audit log.
 import type { Tx } from '../../db/connect.ts';
-import { deleteFlow, type FlowRow, insertFlow, updateDraft, updateNames } from '../../db/flows/flows.ts';
-import { publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
+import { findDraft, measureDraft } from '../../db/flows/flow-designs.ts';
+import {
+  deleteFlow,
+  type FlowRow,
+  flowIdNotFound,
+  insertFlow,
+  updateDraft,
+  updateNames,
+} from '../../db/flows/flows.ts';
+import { DraftChanged, publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
-import type { FairQueue } from '../../platform/limits/fair-queue.ts';
+import type { ApiDeps } from '../deps.ts';
 import { waitInTime } from '../http/wait-in-time.ts';
 import { requireSound } from './draft-problems.ts';
-import { draftETag } from './flow-etag.ts';
-
-/** Runs `work` on a locked flow if its draft is the checked one. Otherwise does nothing and returns undefined. */
-type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
-
-type Writer = {
-  definitions: FairQueue;
-  organizationId: string;
-  /** Measures the draft as JSON, in bytes. */
-  measure: () => Promise<number>;
-  gone: AbortSignal;
-};
 
 type Flow = { id: string; organizationId: string };
 type Project = { id: string; organization_id: string };
@@ -66,13 +62,53 @@ export async function replaceDraft(
   await recordChange(tx, author, { organizationId, action: 'flow.edit', resourceId: id, details });
 }
 
-/** Publishes the draft as a new version and returns its number. Throws NOT_FOUND. */
-export async function publishFlow(tx: Tx, author: Author, flow: Flow, note: string): Promise<number> {
-  const { id, organizationId } = flow;
-  const version = await publishVersion(tx, id, note, author.actor);
+/** Publishes the draft as a new version and returns its number, as `publishVersion` does. */
+export async function publishFlow(
+  tx: Tx,
+  author: Author,
+  { id, organizationId }: Flow,
+  note: string,
+  checked?: Buffer,
+): Promise<number> {
+  const version = await publishVersion(tx, id, note, { publishedBy: author.actor, checked });
   const details = { version, note };
   await recordChange(tx, author, { organizationId, action: 'flow.publish', resourceId: id, details });
   return version;
+}
+
+/**
+ * Checks the draft of a flow and publishes it. The check may take long, so it comes before `publish` locks the flow and compares
+ * the digest of the draft; a draft that changed meanwhile is checked again. `hold` reserves memory for the draft. Throws
+ * RATE_LIMITED when the permit does not come in time, and REQUEST_TIMEOUT when `gone` aborts first.
+ */
+export async function publishChecked<T>(
+  { db, largeValues: { definitions } }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  { id, organizationId }: Flow,
+  gone: AbortSignal,
+  {
+    hold,
+    check,
+    publish,
+  }: {
+    hold(bytes: number): Promise<void>;
+    check(draft: FlowDefinition): Promise<void>;
+    publish(checked: Buffer): Promise<T>;
+  },
+): Promise<T> {
+  const weight = await measureDraft(db, id);
+  const acquire = (signal: AbortSignal) => definitions.acquire(organizationId, { weight, signal });
+  using _permit = await waitInTime(acquire, gone);
+  await hold(weight);
+  for (;;) {
+    const found = await findDraft(db, id);
+    if (!found) throw flowIdNotFound();
+    await check(found.draft);
+    try {
+      return await publish(found.digest);
+    } catch (error) {
+      if (!(error instanceof DraftChanged)) throw error;
+    }
+  }
 }
 
 /** Makes a published version the production version. Throws NOT_FOUND. */
@@ -88,39 +124,4 @@ export async function removeFlow(tx: Tx, author: Author, { id, organizationId }:
   const slug = await deleteFlow(tx, id);
   const details = { slug };
   await recordChange(tx, author, { organizationId, action: 'flow.delete', resourceId: id, details });
-}
-
-/**
- * Writes to a flow whose draft has passed `check`. The check may take long, so it runs before the flow is locked.
- * `lock` locks the flow and writes by `ifChecked`; a draft that changed meanwhile is checked again. `find`
- * loads the draft under a permit for its bytes. Throws RATE_LIMITED when the permit does not come in time, and
- * REQUEST_TIMEOUT when `gone` aborts first.
- */
-export async function writeCheckedDraft<T>(
-  { definitions, organizationId, measure, gone }: Writer,
-  find: () => Promise<{ draft: FlowDefinition }>,
-  check: (draft: FlowDefinition) => Promise<void>,
-  lock: (ifChecked: IfChecked) => Promise<T | undefined>,
-): Promise<T> {
-  const acquire = async (signal: AbortSignal) =>
-    definitions.acquire(organizationId, { weight: await measure(), signal });
-  using _permit = await waitInTime(acquire, gone);
-  return await checkAndWrite((await find()).draft, check, lock);
-}
-
-async function checkAndWrite<T>(
-  draft: FlowDefinition,
-  check: (draft: FlowDefinition) => Promise<void>,
-  lock: (ifChecked: IfChecked) => Promise<T | undefined>,
-): Promise<T> {
-  for (let asked = draft; ; ) {
-    await check(asked);
-    const etag = draftETag(asked);
-    const written = await lock(async (locked, work) => {
-      if (draftETag(locked) === etag) return work();
-      asked = locked;
-      return undefined;
-    });
-    if (written !== undefined) return written;
-  }
 }

@@ -1,6 +1,5 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
-import { measureDraft } from '../../db/flows/flow-designs.ts';
 import {
   getVersion,
   listVersions,
@@ -8,7 +7,6 @@ import {
   tooManyVersions,
   versionNotFound,
 } from '../../db/flows/versions.ts';
-import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import { loadProject } from '../auth/authorize.ts';
@@ -33,8 +31,8 @@ import {
 } from '../reference/operations.ts';
 import { requireComplete } from './draft-problems.ts';
 import { draftETag } from './flow-etag.ts';
-import { getDraft, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts';
-import { promoteFlow, publishFlow, writeCheckedDraft } from './recorded-flow-writes.ts';
+import { requireFlow, writeFlow } from './flow-of-path.ts';
+import { promoteFlow, publishChecked, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
   productionRequest,
@@ -145,22 +143,20 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
     ctx.state.releaseBody();
     const { organization_id: organizationId } = ctx.state.project;
+    const { id } = await requireFlow(deps.db, ctx);
     const gone = readerSignal(ctx.res);
-    const find = async () => ({ draft: await getDraft(deps, ctx) });
-    const check = (draft: FlowDefinition) => {
-      requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-      return requireComplete(deps, organizationId, draft, gone);
-    };
-    const measure = async () => measureDraft(deps.db, (await requireFlow(deps.db, ctx)).id);
-    const writer = { definitions: deps.largeValues.definitions, organizationId, measure, gone };
-    const version = await writeCheckedDraft(writer, find, check, (ifChecked) =>
-      writeFlow(deps.db, ctx, async (tx, author, flow) =>
-        ifChecked(await loadDraftOf(tx, flow.id), async () => {
-          const published = await publishFlow(tx, author, flow, note);
+    const version = await publishChecked(deps, { id, organizationId }, gone, {
+      hold: (bytes) => reserveAnswer(deps, ctx, organizationId, bytes),
+      check(draft) {
+        requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
+        return requireComplete(deps, organizationId, draft, gone);
+      },
+      publish: (checked) =>
+        writeFlow(deps.db, ctx, async (tx, author, flow) => {
+          const published = await publishFlow(tx, author, flow, note, checked);
           return describe(await getVersion(tx, flow.id, published), flow);
         }),
-      ),
-    );
+    });
     ctx.status = 201;
     ctx.body = version;
   };

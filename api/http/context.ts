@@ -10,7 +10,7 @@ import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { UserProject } from '../../db/tenants/projects.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
-import type { Place } from '../../platform/limits/place.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
 /** The caller's role in the organization of the request. */
@@ -38,19 +38,19 @@ export type ReceivedBody = { owner: string; bytes: Buffer };
 
 /** The state of one request. Each field names the middleware that sets it; elsewhere the field is missing. */
 export type ApiState = {
-  /** `identifyRequest`. */
+  /** `observeRequest`. */
   requestId: string;
-  /** `identifyRequest`, once the response is decided; the headers may be sent later. */
+  /** `observeRequest`, once the response is decided; the headers may be sent later. */
   isAnswered?: true;
   /** `handleErrors`, for the log and the metrics. */
   errorCode?: ErrorCode;
-  /** `authenticate` or `authenticateUser`. */
+  /** `identifyCaller` or `authenticateUser`. */
   principal: Principal;
   /** The principal, on endpoints that take only users (`authenticateUser`). */
   user: UserPrincipal;
   /** `loadProject`. */
   project: UserProject;
-  /** The principal's API key, where it is one (`authenticate`). */
+  /** The principal's API key, where it is one (`identifyCaller`). */
   key?: FoundApiKey;
   /** `authorizeBy`. */
   membership: CallerMembership;
@@ -72,8 +72,8 @@ export type ApiState = {
   /** `readBody`. */
   body: unknown;
   /** The request's permit to start a run (`admit`). */
-  place?: Place | undefined;
-  /** The body, for `readBody`. Rejects with the problem of the body (`receiveBody`). */
+  permit?: Permit | undefined;
+  /** The body, for `readBody`. Rejects with the problem of the body (`admit`). */
   received?: Promise<ReceivedBody> | undefined;
   /** Drops the body and releases the permit for its bytes, before long work that needs neither (`receive`). */
   releaseBody: () => void;
@@ -81,10 +81,10 @@ export type ApiState = {
   releaseAnswer?: () => void;
   /** `readQuery`. */
   query: unknown;
-  /** `readIdempotencyKey`. */
+  /** `readCallOptions`. */
   idempotencyKey: IdempotencyKey | undefined;
-  /** `readModelKeys`. */
-  modelKeys?: ModelKeys;
+  /** `readCallOptions`. */
+  modelKeys?: ModelKeys | undefined;
   /** Set once a run may be stored. Every later error includes the executionId (`acceptCall`). */
   accepted?: { executionId: string } | undefined;
 };

@@ -10,6 +10,7 @@ import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
 import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
+import type { ApiState } from './context.ts';
 import { routeOf } from './observe-requests.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
@@ -129,33 +130,44 @@ const MAY_BE_STORED =
 
 /**
  * Answers every error of the later middleware, with the executionId once a run may be stored. Logs unknown errors and
- * answers them with the request id alone.
+ * answers them with the request id alone. Reports each 429 to `countRateLimited`.
  */
-export const handleErrors: Middleware = async (ctx, next) => {
-  try {
-    await next();
-  } catch (error) {
-    const answer = toServiceError(error, {
-      requestId: ctx.state.requestId,
-      fields: { method: ctx.method, route: routeOf(ctx) },
-      mayWrite: ctx.method !== 'GET',
-      mayBeStored: ctx.state.accepted !== undefined,
-    });
-    ctx.state.errorCode = answer.code;
-    if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
-    ctx.status = STATUS[answer.code];
-    if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
-    // RFC 9110 requires it in every 405, also for a problem of the body.
-    if (ctx.status === 405 && !ctx.response.get('Allow')) ctx.set('Allow', ctx.method);
-    if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
-    else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
-    const message =
-      ctx.state.accepted && answer.code === 'RATE_LIMITED'
-        ? `${answer.message} ${MAY_BE_STORED}`
-        : answer.message;
-    answerRefusal(ctx, errorBody(answer.code, message, { ...ctx.state.accepted, ...answer.extra }));
-  }
-};
+export function handleErrors(countRateLimited?: (state: ApiState) => void): Middleware {
+  return async function handleErrors(ctx, next) {
+    try {
+      await next();
+    } catch (error) {
+      answerError(ctx, error, countRateLimited);
+    }
+  };
+}
+
+function answerError(
+  ctx: Context,
+  error: unknown,
+  countRateLimited: ((state: ApiState) => void) | undefined,
+): void {
+  const answer = toServiceError(error, {
+    requestId: ctx.state.requestId,
+    fields: { method: ctx.method, route: routeOf(ctx) },
+    mayWrite: ctx.method !== 'GET',
+    mayBeStored: ctx.state.accepted !== undefined,
+  });
+  ctx.state.errorCode = answer.code;
+  if (answer.code === 'RATE_LIMITED') countRateLimited?.(ctx.state as ApiState);
+  if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
+  ctx.status = STATUS[answer.code];
+  if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
+  // RFC 9110 requires it in every 405, also for a problem of the body.
+  if (ctx.status === 405 && !ctx.response.get('Allow')) ctx.set('Allow', ctx.method);
+  if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
+  else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+  const message =
+    ctx.state.accepted && answer.code === 'RATE_LIMITED'
+      ? `${answer.message} ${MAY_BE_STORED}`
+      : answer.message;
+  answerRefusal(ctx, errorBody(answer.code, message, { ...ctx.state.accepted, ...answer.extra }));
+}
 
 /**
  * Converts any error into a ServiceError for the caller. A ServiceError is returned unchanged. Logs the cause of every

@@ -1,29 +1,27 @@
-// Long-running requests are counted per organization: each occupies memory and work while it is open.
+// Long-running requests are limited per organization: each occupies memory and work while it is open.
 import { ServiceError } from '../../flow/errors.ts';
+import { createFairQueue, type Permit } from '../../platform/limits/fair-queue.ts';
 import { countRefusal, openRequests } from '../../platform/observability/metrics/http-metrics.ts';
-import type { ApiMiddleware } from './context.ts';
+import type { ApiContext, ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
-/**
- * All organizations together may have this many times the limit of one. Beyond that, organizations above their equal
- * share are rejected.
- */
+/** All organizations together may have this many times the limit of one open. */
 export const IN_ALL_TIMES = 4;
-const FEW = 8;
-
-/** Counts a request of an organization. The returned function ends the count; calling it twice is harmless. */
-type Enter = (organizationId: string) => () => void;
+/** As many more as one may have are reserved for organizations that have at most so many open. */
+export const FEW = 8;
 
 /**
- * Counts the open requests of one process, separately for each kind. Both functions throw RATE_LIMITED at the
- * organization's limit. They throw SERVICE_BUSY when all organizations together are at their limit and this one has
- * its equal share, at least eight.
+ * Acquires a permit for an open request of an organization. Throws RATE_LIMITED when the organization has its limit open, and
+ * SERVICE_BUSY when all organizations together have theirs.
  */
+type Acquire = (organizationId: string) => Permit;
+
+/** Limits the open requests of one process, separately for each kind. */
 export type OpenRequests = {
   /** Streams of a run's events, and requests that wait for a run that they did not start. */
-  follow: Enter;
+  follow: Acquire;
   /** Requests that wait for their own run. */
-  call: Enter;
+  call: Acquire;
 };
 
 /**
@@ -31,23 +29,21 @@ export type OpenRequests = {
  * no limit.
  */
 export function countOpenAtMost(max: number): number {
-  return 2 * IN_ALL_TIMES * max;
+  return 2 * (IN_ALL_TIMES + 1) * max;
 }
 
-/** Creates the counts of one process. An organization may have `max` requests of each kind open; 0 for no limit. */
+/** Creates the limits of one process. An organization may have `max` requests of each kind open; 0 for no limit. */
 export function createOpenRequests(max: number): OpenRequests {
   return {
-    follow: createCount('follow', max, FOLLOW_LESS),
-    call: createCount('call', max, CALL_LESS),
+    follow: createLimit('follow', max, FOLLOW_LESS),
+    call: createLimit('call', max, CALL_LESS),
   };
 }
 
-/** Counts the request until its response is closed or the request is rejected. */
+/** Holds a permit until the response is closed or the request is rejected. */
 export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenRequests): ApiMiddleware {
   return async function holdOpen(ctx, next) {
-    const release = deps.openRequests[kind](ctx.state.flowIds.organizationId);
-    if (ctx.res.closed) release();
-    else ctx.res.once('close', release);
+    const release = acquireUntilClosed(deps, ctx, kind);
     try {
       await next();
     } catch (error) {
@@ -57,33 +53,27 @@ export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenR
   };
 }
 
-const openByKind = { follow: 0, call: 0 };
-openRequests.observe(() => [
-  { value: openByKind.follow, labels: { kind: 'follow' } },
-  { value: openByKind.call, labels: { kind: 'call' } },
-]);
+/** Acquires a permit that is released when the response is closed. Returns the function that releases it before. */
+export function acquireUntilClosed(
+  { openRequests }: { openRequests: OpenRequests },
+  { res, state }: Pick<ApiContext, 'res' | 'state'>,
+  kind: keyof OpenRequests,
+): () => void {
+  const { release } = openRequests[kind](state.flowIds.organizationId);
+  if (res.closed) release();
+  else res.once('close', release);
+  return release;
+}
 
-function createCount(kind: keyof OpenRequests, max: number, advice: string): Enter {
-  const open = new Map<string, number>();
-  let inAll = 0;
-  return function enter(organizationId) {
-    const own = open.get(organizationId) ?? 0;
-    if (max > 0 && own >= max) throw tooManyOpenOfOrganization(max, advice);
-    const most = IN_ALL_TIMES * max;
-    if (max > 0 && inAll >= most && own >= Math.max(FEW, most / open.size)) throw tooManyOpen();
-    open.set(organizationId, own + 1);
-    inAll += 1;
-    openByKind[kind] += 1;
-    let left = false;
-    return function release() {
-      if (left) return;
-      left = true;
-      inAll -= 1;
-      openByKind[kind] -= 1;
-      const others = (open.get(organizationId) ?? 1) - 1;
-      if (others > 0) open.set(organizationId, others);
-      else open.delete(organizationId);
-    };
+function createLimit(kind: keyof OpenRequests, max: number, advice: string): Acquire {
+  const capacity = max > 0 ? IN_ALL_TIMES * max : Infinity;
+  const queue = createFairQueue({ capacity, reserved: max, few: FEW, ...(max > 0 && { perKeyMax: max }) });
+  openRequests.observe(() => [{ value: queue.count().inFlight, labels: { kind } }]);
+  return function acquire(organizationId) {
+    const permit = queue.tryAcquire(organizationId);
+    if (permit) return permit;
+    if (queue.count().inFlight >= capacity) throw tooManyOpen();
+    throw tooManyOpenOfOrganization(max, advice);
   };
 }
 

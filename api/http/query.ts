@@ -1,5 +1,5 @@
 // Query parameters: as strict as request bodies.
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
 import type { Route } from './context.ts';
@@ -49,16 +49,22 @@ function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOver
   };
 }
 
-/**
- * Reads the query string into `ctx.state.query` by `schema`. The 422 names unknown, repeated and wrong parameters.
- */
+/** Parses the query string by `schema`. The 422 names unknown, repeated and wrong parameters. */
+export function parseQuery<Schema extends z.ZodType>(
+  schema: Schema,
+  { query }: Pick<Context, 'query'>,
+): z.output<Schema> {
+  const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
+  if (repeated !== undefined) throw validationError(problem([repeated], 'must be given once'));
+  const parsed = schema.safeParse({ ...query }, PARSE_OPTIONS);
+  if (!parsed.success) throw validationError(parsed.error);
+  return parsed.data;
+}
+
+/** Reads the query string into `ctx.state.query` by `schema`. */
 export function readQuery(schema: z.ZodType): Middleware {
   return async function readQuery(ctx, next) {
-    const repeated = Object.keys(ctx.query).find((name) => Array.isArray(ctx.query[name]));
-    if (repeated !== undefined) throw validationError(problem([repeated], 'must be given once'));
-    const parsed = schema.safeParse({ ...ctx.query }, PARSE_OPTIONS);
-    if (!parsed.success) throw validationError(parsed.error);
-    ctx.state.query = parsed.data;
+    ctx.state.query = parseQuery(schema, ctx);
     await next();
   };
 }

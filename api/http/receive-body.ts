@@ -1,6 +1,6 @@
 // Receives request bodies: only JSON, bounded, under permits for their bytes that organizations share fairly.
 import type { IncomingMessage } from 'node:http';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { type HttpGates, SMALL_BYTES } from '../../platform/limits/gates.ts';
@@ -16,19 +16,6 @@ import { releaseAtClose, reserveBytes } from './reserve-bytes.ts';
 export const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 export type BodyDeps = { gates: Pick<HttpGates, 'bodies'>; largeValues: Pick<LargeValues, 'json'> };
-
-/**
- * Waits until the body has arrived or is rejected; `readBody` reports the rejection. A slow sender occupies no permit
- * meanwhile.
- */
-export function receiveBody(deps: BodyDeps): Middleware {
-  return async function receiveBody(ctx, next) {
-    const received = receive(deps, ctx);
-    ctx.state.received = received;
-    await received.catch(() => undefined);
-    await next();
-  };
-}
 
 /**
  * Receives the body of a request under a permit for its bytes, until the response is closed or `ctx.state.releaseBody` is called.

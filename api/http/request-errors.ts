@@ -30,7 +30,7 @@ export function callerGone(): ServiceError {
  * Converts a rejection by a gate: SERVICE_BUSY when the requests of all organizations fill its queue, otherwise RATE_LIMITED with
  * Retry-After. `limit` names the gate in the metric of refusals. The messages say what was not done.
  */
-function toRejection(
+export function toRejection(
   { reason, scope, retryAfterMs }: PermitRejected,
   limit: string,
   messages: { busy: string; full: string; deadline: string },

@@ -10,7 +10,7 @@ import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
 import { acceptIdempotently, digestRequest } from '../runs/calls/accept-idempotently.ts';
 import { acceptRun } from '../runs/calls/accept-run.ts';
-import { enterAsCaller, smallBytes, startInPlace } from '../runs/calls/admit.ts';
+import { acquireForCaller, startAdmitted } from '../runs/calls/admit.ts';
 import type { CallRequest } from '../runs/calls/call-request.ts';
 import { loadRunnableFlow } from '../runs/calls/load-flow.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
@@ -115,7 +115,7 @@ export const runFlowTool = defineTool({
       ...ofRequest,
     };
     addToLogContext({ organization_id: flow.organizationId });
-    const release = call.deps.openRequests.call(flow.organizationId);
+    const { release } = call.deps.openRequests.call(flow.organizationId);
     return runToEnd(call, request, over).finally(release);
   },
 });
@@ -132,21 +132,20 @@ function notPublished(version: number | undefined): ServiceError {
 /** Runs the flow and describes its end, or its present state when `over` aborts. */
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>, over: AbortSignal) {
   const { deps, goneOrStopping: gone, user } = call;
-  const { flow, body } = request;
-  const bytes = smallBytes(Buffer.byteLength(JSON.stringify([body.message, body.parameters])));
-  const place = await enterAsCaller(deps, { principal: user, flow }, () => gone, { bytes });
+  const { flow } = request;
+  const permit = await acquireForCaller(deps, { principal: user, flow }, { signal: gone });
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {
-      place.end();
+      permit.release();
       throw error;
     },
   );
   const { executionId } = run;
   if (run.outcome) {
-    place.end();
+    permit.release();
     return describeStored(deps, request.flow, executionId);
   }
-  const started = startInPlace(deps, run, place);
+  const started = startAdmitted(deps, run, permit);
   started.catch(() => undefined);
   const waited = waitForRun(deps, run, started, AbortSignal.any([over, gone]));
   // The run is stored: the reconciler starts it when Temporal is back.

@@ -1,21 +1,14 @@
 // publish_version, set_production_version and restore_version
 import { z } from 'zod';
 import type { Db, Tx } from '../../db/connect.ts';
-import { measureDraft } from '../../db/flows/flow-designs.ts';
 import { findVersionById, getVersion } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireVisibleFlow } from '../auth/caller.ts';
 import { requireComplete } from '../flows/draft-problems.ts';
-import { promoteFlow, publishFlow, writeCheckedDraft } from '../flows/recorded-flow-writes.ts';
+import { promoteFlow, publishChecked, publishFlow } from '../flows/recorded-flow-writes.ts';
 import { noteSchema } from '../flows/schemas.ts';
-import {
-  editDraft,
-  editedDraft,
-  loadVisibleDraft,
-  requireFlowDesign,
-  withLockedFlow,
-} from './flow-design.ts';
+import { editDraft, editedDraft, requireFlowDesign, withLockedFlow } from './flow-design.ts';
 import { defineTool, flowId, versionId } from './tool.ts';
 
 const publish = defineTool({
@@ -32,26 +25,14 @@ const publish = defineTool({
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
     const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
-    const find = async () => {
-      const { id } = await requireFlowDesign(call, flow_id);
-      await call.reserveAnswer(organizationId, await measureDraft(call.deps.db, id));
-      return { draft: await loadVisibleDraft(call.deps.db, id) };
-    };
-    const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);
-    const measure = () => measureDraft(call.deps.db, flow_id);
-    const writer = {
-      definitions: call.deps.largeValues.definitions,
-      organizationId,
-      measure,
-      gone: call.gone,
-    };
-    const published = await writeCheckedDraft(writer, find, check, (ifChecked) =>
-      withLockedFlow(call, flow_id, async (tx, flow) =>
-        ifChecked(await loadVisibleDraft(tx, flow.id), async () =>
-          getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),
+    const published = await publishChecked(call.deps, { id: flow_id, organizationId }, call.gone, {
+      hold: (bytes) => call.reserveAnswer(organizationId, bytes),
+      check: (draft) => requireComplete(call.deps, organizationId, draft, call.gone),
+      publish: (checked) =>
+        withLockedFlow(call, flow_id, async (tx, flow) =>
+          getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note, checked)),
         ),
-      ),
-    );
+    });
     return { flow_id, version_id: published.id, version: published.version };
   },
 });

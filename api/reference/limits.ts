@@ -48,6 +48,9 @@ import {
   REQUEST_BYTES_EACH,
   REQUEST_BYTES_WAIT_MS,
   SMALL_BYTES,
+  START_WAIT_MAX_MS,
+  STARTS_QUEUED_EACH_MAX,
+  STARTS_QUEUED_MAX,
 } from '../../platform/limits/gates.ts';
 import { CHARACTERS_PER_TOKEN_MAX } from '../../platform/models/prompt-size.ts';
 import { CONNECT_TIMEOUT_MS, TOTAL_TIMEOUT_MS } from '../../platform/net/guarded-post.ts';
@@ -58,21 +61,10 @@ import { EMAIL_MAX_CHARS, USER_ID_MAX_LENGTH } from '../auth/user-identifiers.ts
 import { CLOCK_TOLERANCE_SECONDS, NAME_MAX_CHARS } from '../auth/verify-token.ts';
 import { METADATA_MAX, PAYLOADS_MAX } from '../codec/codec-routes.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
-import {
-  FEW,
-  WAIT_MAX_MS as START_WAIT_MAX_MS,
-  WAITING_IN_ALL,
-  WAITING_MAX,
-  WAITING_PATIENTLY_MAX,
-} from '../http/admission.ts';
 import { DISCARD_MAX_BYTES } from '../http/errors.ts';
 import { PIPELINED_MAX, PROGRESS_BYTES, TIMINGS } from '../http/http-server.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
-import { IN_ALL_TIMES } from '../http/open-requests.ts';
-import {
-  WAIT_MAX_MS as REFUSAL_WAIT_MAX_MS,
-  PER_SECOND as REFUSALS_PER_SECOND,
-} from '../http/pace-refusals.ts';
+import { FEW, IN_ALL_TIMES } from '../http/open-requests.ts';
 import { PAGE_DEFAULT, PAGE_MAX } from '../http/page.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { STEP_VALUE_MAX_CHARS } from '../mcp/trace-run.ts';
@@ -219,24 +211,19 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       beyond: RATE_LIMITED,
     },
     {
-      subject: 'Rejected requests (4xx) a second of one organization, user or address',
-      most: number(REFUSALS_PER_SECOND),
-      beyond: `The answer comes later, by at most ${time(REFUSAL_WAIT_MAX_MS)}.`,
-    },
-    {
       subject: 'Unfinished runs (`started`) of an organization',
       most: '`WEIR_RUNS_UNDER_WAY_MAX`, or the number of `weir operator org set-quota`; `GET …/rate-limits` of the organization shows it. Runs that wait for their caller do not count',
       beyond: `${RATE_LIMITED}; nothing is stored.`,
     },
     {
       subject: 'Requests of an organization that wait to start a run, in an API process',
-      most: `${number(WAITING_MAX)}, of which ${number(WAITING_PATIENTLY_MAX)} for jobs, each for ${time(START_WAIT_MAX_MS)}`,
-      beyond: RATE_LIMITED,
+      most: `${number(STARTS_QUEUED_EACH_MAX)}, each for ${time(START_WAIT_MAX_MS)}`,
+      beyond: `${RATE_LIMITED}; jobs first`,
     },
     {
       subject: 'Requests of all organizations that wait to start a run, in an API process',
-      most: `${number(WAITING_IN_ALL)}. Beyond that, an organization has an equal share of ${number(WAITING_IN_ALL)} more, at least ${FEW}`,
-      beyond: '503 `SERVICE_BUSY`',
+      most: `${number(STARTS_QUEUED_MAX)}`,
+      beyond: '503 `SERVICE_BUSY` for the organization with the most of them',
     },
     {
       subject: 'Calls of an organization that wait for their run, in an API process',
@@ -250,7 +237,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Calls, or streams and long polls, of all organizations, in an API process',
-      most: `${IN_ALL_TIMES} times \`WEIR_OPEN_REQUESTS_MAX\`. Beyond that, an organization has an equal share, at least ${FEW}`,
+      most: `${IN_ALL_TIMES} times \`WEIR_OPEN_REQUESTS_MAX\`. As many more as one may have are for organizations with at most ${FEW}`,
       beyond: '503 `SERVICE_BUSY`',
     },
     {

@@ -4,29 +4,26 @@ import { z } from 'zod';
 import { measureOutcome } from '../../db/stored-values/load-references.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import type { Place } from '../../platform/limits/place.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { holdOpen } from '../http/open-requests.ts';
-import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { receiveBody } from '../http/receive-body.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
-import { acceptCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
+import { acceptCall, readCallOptions } from './calls/accept-idempotently.ts';
 import { acceptResume } from './calls/accept-resume.ts';
 import { acceptRun } from './calls/accept-run.ts';
-import { admit, startInPlace, takePlace } from './calls/admit.ts';
+import { admit, startAdmitted, takePermit } from './calls/admit.ts';
 import { requireFewOverrides } from './calls/check-request.ts';
 import { requirePauseAllowed } from './calls/check-resume.ts';
 import { describeOutcome } from './calls/describe-outcome.ts';
 import { ifMatchDraft } from './calls/load-flow.ts';
-import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { refuseIdleOfExecute } from './calls/refuse-without-effect.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
 import { OUTPUT_ERROR_EXAMPLE, RESUME_ERROR_EXAMPLES, runErrors, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
@@ -93,18 +90,14 @@ export function executeRoutes(deps: ApiDeps): Route[] {
     },
     handlers: [
       ...identify,
-      readQuery(executeQuery),
       ...load,
-      holdOpen(deps, 'call'),
-      receiveBody(deps),
-      admit(deps),
+      admit(deps, { waits: true }),
       readBody(deps, executeRequest, {
         excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfExecute],
         describe: describeProblems,
       }),
-      readIdempotencyKey('execute'),
-      readModelKeys(deps),
+      readCallOptions(deps, 'execute', executeQuery),
       execute(deps),
     ],
   }));
@@ -119,7 +112,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     );
     ctx.state.releaseBody();
     const signal = readerSignal(ctx.res, deps.cutOff);
-    const outcome = run.outcome ?? (await runToEnd(deps, run, takePlace(ctx.state), signal));
+    const outcome = run.outcome ?? (await runToEnd(deps, run, takePermit(ctx.state), signal));
     const { executionId } = run;
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
@@ -146,11 +139,11 @@ function execute(deps: ApiDeps): ApiMiddleware {
 function runToEnd(
   deps: ApiDeps,
   run: AcceptedCall,
-  place: Place | undefined,
+  permit: Permit | undefined,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   const { executionId } = run;
-  const started = startInPlace(deps, run, place).catch(() => {
+  const started = startAdmitted(deps, run, permit).catch(() => {
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId });
   });
   return waitForRun(deps, run, started, signal);

@@ -15,7 +15,6 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { receiveBody } from '../http/receive-body.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
@@ -36,7 +35,7 @@ import {
   runRequest,
   underWay,
 } from '../reference/run-examples.ts';
-import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
+import { acceptCall, findAcceptedCall, readCallOptions } from './calls/accept-idempotently.ts';
 import { acceptRun } from './calls/accept-run.ts';
 import { admit } from './calls/admit.ts';
 import { requireFewOverrides } from './calls/check-request.ts';
@@ -49,7 +48,7 @@ import {
   loadRun,
   runOfFlowNotFound,
 } from './calls/load-flow.ts';
-import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { refuseIdleOfJob } from './calls/refuse-without-effect.ts';
 import { requireStillAllowed } from './calls/require-still-allowed.ts';
 import { OUTPUT_ERROR_EXAMPLE, runErrors, TOOL_ERROR_EXAMPLES, WAIT_ERRORS } from './run-errors.ts';
@@ -150,15 +149,13 @@ function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
 /** The handlers that read a job and start a run of `ctx.state.flow`. */
 function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
   return [
-    receiveBody(deps),
-    admit(deps, { patient: true }),
+    admit(deps, { priority: 'low' }),
     readBody(deps, jobRequest, {
       first: refuseTools,
       before: [requireFewOverrides, refuseIdleOfJob],
       describe: describeProblems,
     }),
-    readIdempotencyKey('jobs'),
-    readModelKeys(deps),
+    readCallOptions(deps, 'jobs'),
     startJob(deps),
   ];
 }
@@ -260,7 +257,7 @@ function waitForEnd(deps: ApiDeps, updates: Updates): ApiMiddleware {
     if (wait > 0 && run.status === 'started') {
       const { organizationId } = flowIds;
       const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
-      const release = deps.openRequests.follow(organizationId);
+      const { release } = deps.openRequests.follow(organizationId);
       await updates.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(release);
       await requireStillAllowed(deps, ctx.state.principal, organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);

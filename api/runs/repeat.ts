@@ -6,7 +6,7 @@ import { accessOf } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { examplesOf, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
 import { accepted } from '../reference/run-examples.ts';
-import { acceptCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
+import { acceptCall, readCallOptions } from './calls/accept-idempotently.ts';
 import {
   acceptRepeat,
   needsCaller,
@@ -24,7 +24,7 @@ import {
   loadRunnableFlow,
   runOfFlowNotFound,
 } from './calls/load-flow.ts';
-import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { runErrors } from './run-errors.ts';
 import { jobAccepted } from './run-shapes/answers.ts';
 import { idempotencyHeaders } from './run-shapes/requests.ts';
@@ -67,9 +67,8 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
         loadFlowIds(deps),
         loadRun(deps),
         loadFlowOfRun(deps),
-        admit(deps, { patient: true }),
-        readIdempotencyKey('jobs'),
-        readModelKeys(deps),
+        admit(deps, { priority: 'low', hasBody: false }),
+        readCallOptions(deps, 'jobs'),
         repeat(deps, how),
       ],
     }),

@@ -14,7 +14,7 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
-import { enterAsCaller } from './calls/admit.ts';
+import { acquireForCaller } from './calls/admit.ts';
 import { startSoon } from './calls/describe-outcome.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { requireStillAllowed } from './calls/require-still-allowed.ts';
@@ -111,7 +111,7 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
       keyId: state.key?.key_id,
       modelKeys: state.modelKeys,
       requestId: state.requestId,
-      inTurn: acceptInTurn(deps, state, () => readerSignal(res, deps.cutOff)),
+      inTurn: acceptInTurn(deps, state, readerSignal(res, deps.cutOff)),
     });
     if (stoppedBy && retried.length === 0) throw stoppedBy;
     const nextCursor = stoppedBy === null ? next : (last ?? cursor ?? null);
@@ -124,19 +124,19 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
 function acceptInTurn(
   deps: ApiDeps,
   { principal }: Pick<ApiState, 'principal'>,
-  signal: () => AbortSignal,
+  signal: AbortSignal,
 ): NonNullable<Retrier['inTurn']> {
   return async (flow, accept) => {
-    const place = await enterAsCaller(deps, { principal, flow }, signal, { patient: true });
+    const permit = await acquireForCaller(deps, { principal, flow }, { signal, priority: 'low' });
     try {
       // The caller was admitted before the first run, and earlier runs may have taken long.
       await requireStillAllowed(deps, principal, flow.organizationId);
       const call = await accept();
-      if (call.outcome) place.end();
-      else await startSoon(deps, call, place);
+      if (call.outcome) permit.release();
+      else await startSoon(deps, call, permit);
       return call;
     } catch (error) {
-      place.end();
+      permit.release();
       throw error;
     }
   };

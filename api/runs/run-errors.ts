@@ -15,7 +15,6 @@ import {
 import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider.ts';
 import { flowOfProjectNotFound } from '../flows/flow-of-path.ts';
-import { serviceBusy } from '../http/admission.ts';
 import { CHANGES_UNKNOWN, DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE } from '../http/errors.ts';
 import { retryAfter } from '../http/headers.ts';
 import { PARSE_OPTIONS } from '../http/json-body.ts';
@@ -37,6 +36,7 @@ import { firstStepRequest } from '../reference/run-examples.ts';
 import { conversation, paused, toolsRequest } from '../reference/tool-call-examples.ts';
 import { requireToolStep } from './calls/accept-resume.ts';
 import { requireParameterNames } from './calls/accept-run.ts';
+import { START_REJECTED } from './calls/admit.ts';
 import {
   mimeIncompatible,
   noCredits,
@@ -251,7 +251,7 @@ export function runErrors(
       'Try again later. If `detail.executionId` is there, the run is or may be accepted: ask for it before you send the request again.',
       {
         ...more[503],
-        ...examplesOf(serviceBusy()),
+        SERVICE_BUSY: START_REJECTED.busy,
         DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
         OBJECT_STORE_UNAVAILABLE,
         ...REGISTRY_UNAVAILABLE,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ToolCallMessage } from '../../flow/tool-calls.ts';
-import type { Place } from '../../platform/limits/place.ts';
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
 import { mayStillRead } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -18,17 +18,16 @@ import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { receiveBody } from '../http/receive-body.ts';
 import { reserveEvent } from '../http/reserve-bytes.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
-import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
+import { acceptCall, findAcceptedCall, readCallOptions } from './calls/accept-idempotently.ts';
 import { acceptStep } from './calls/accept-step.ts';
-import { admit, startInPlace, takePlace } from './calls/admit.ts';
+import { admit, startAdmitted, takePermit } from './calls/admit.ts';
 import { requireFewOverrides } from './calls/check-request.ts';
 import { isLastRound, requirePauseAllowed } from './calls/check-resume.ts';
 import { ifMatchDraft } from './calls/load-flow.ts';
-import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { refuseIdleOfStep } from './calls/refuse-without-effect.ts';
 import { isOfSameKind } from './calls/session.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
@@ -110,21 +109,19 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
       ...identify,
       ...load,
       holdOpen(deps, 'call'),
-      receiveBody(deps),
       admitNew(deps),
       readBody(deps, stepRequest, {
         excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfStep],
         describe: describeProblems,
       }),
-      readIdempotencyKey('step'),
-      readModelKeys(deps),
+      readCallOptions(deps, 'step'),
       step(deps, updates),
     ],
   }));
 }
 
-/** Acquires a permit as `admit` does, unless the call was accepted before: its client starts no run. */
+/** Admits the request as `admit` does, unless the call was accepted before: its client starts no run. */
 function admitNew(deps: ApiDeps): ApiMiddleware {
   const enter = admit(deps);
   return async function admit(ctx, next) {
@@ -147,7 +144,7 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
       ? { ended: Promise.resolve(run.outcome) }
       : last
         ? follow(deps, run, signal)
-        : await start(deps, run, takePlace(ctx.state), signal);
+        : await start(deps, run, takePermit(ctx.state), signal);
     const events = stepEvents(deps, updates, run, ended, {
       organizationId,
       mayRead: () => mayStillRead(deps, principal, organizationId),
@@ -164,8 +161,8 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
 /**
  * Starts the workflow of a call. Resolves once the workflow exists, before the response begins; `ended` is its end.
  */
-async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined, signal: AbortSignal) {
-  const started = startInPlace(deps, run, place);
+async function start(deps: ApiDeps, run: AcceptedCall, permit: Permit | undefined, signal: AbortSignal) {
+  const started = startAdmitted(deps, run, permit);
   const ended = waitForRun(deps, run, started, signal);
   ended.catch(() => undefined);
   await started.catch(() => {

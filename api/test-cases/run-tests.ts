@@ -23,6 +23,7 @@ import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { toRetryLater } from '../http/request-errors.ts';
 import { reserveBytes } from '../http/reserve-bytes.ts';
+import { acquireStart } from '../runs/calls/admit.ts';
 import { requireMayRun } from '../runs/calls/check-request.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
@@ -92,8 +93,8 @@ async function runTests(
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
-  const release = over ? deps.openRequests.call(organizationId) : () => undefined;
-  await startAndWait().finally(release);
+  const open = over ? deps.openRequests.call(organizationId) : undefined;
+  await startAndWait().finally(() => open?.release());
   // The tests were run and charged, so the caller gets the response, and soon.
   return describeTestRun(deps, testRunId, flow, {
     needsAnswer: false,
@@ -101,8 +102,8 @@ async function runTests(
   });
 
   async function startAndWait(): Promise<void> {
-    const place = await deps.admission.enter(organizationId, () => gone);
-    const started = await storeAndStart().finally(place.end);
+    const permit = await acquireStart(deps, organizationId, { signal: gone });
+    const started = await storeAndStart().finally(permit.release);
     if (started && over) await waitForTestRun(deps, testRunId, over);
   }
 

@@ -102,6 +102,16 @@ export function lockFlowOfProject(
     .executeTakeFirst();
 }
 
+/** Finds the draft of a flow, with its digest in the database. */
+export function findDraft(db: Db, flowId: string) {
+  return db
+    .selectFrom('flow')
+    .select(['draft', 'draft_digest as digest'])
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
 const draftBytes = sql<number>`octet_length(flow.draft::text)`;
 
 /** Returns the size of a draft as JSON, in bytes; 0 without such a flow. */

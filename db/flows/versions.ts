@@ -9,29 +9,44 @@ export const VERSIONS_MAX = 10_000;
 /** Maximum size of a flow's versions in the database, compressed, in bytes. */
 export const VERSIONS_MAX_BYTES = 256 * 1024 * 1024;
 
+/** The draft of a flow is not the one that was checked. */
+export class DraftChanged extends Error {
+  override readonly name = 'DraftChanged';
+}
+
 /**
- * Publishes the draft as the next version and returns its number. `publishedBy` is an actor of the audit log. Throws
- * NOT_FOUND, and CONFLICT at the maximum number or size of versions.
+ * Publishes the draft as the next version and returns its number. `publishedBy` is an actor of the audit log; `checked` is the
+ * digest of the draft to publish, of whatever draft without it. Throws NOT_FOUND, DraftChanged when the draft has another digest,
+ * and CONFLICT at the maximum number or size of versions.
  */
 export function publishVersion(
   db: Db | Tx,
   flowId: string,
   note: string,
-  publishedBy: string | null = null,
+  { publishedBy = null, checked }: { publishedBy?: string | null; checked?: Buffer | undefined } = {},
 ): Promise<number> {
   return inTransaction(db, async (tx) => {
     // Locked, so that concurrent publishers get consecutive numbers.
     const flow = await tx
       .selectFrom('flow')
-      .select('id')
+      .select('draft_digest')
       .where('id', '=', flowId)
       .where('deleted_at', 'is', null)
       .forNoKeyUpdate()
       .executeTakeFirst();
     if (!flow) throw flowIdNotFound();
-    const newest = await findNewest(tx, flowId);
+    if (checked && !flow.draft_digest.equals(checked)) throw new DraftChanged();
+    const { newest, bytes } = await tx
+      .selectFrom('flow_version')
+      .select([
+        sql<number>`coalesce(max(version), 0)`.as('newest'),
+        sql<number>`coalesce(sum(pg_column_size(definition)), 0)::bigint`.as('bytes'),
+      ])
+      .where('flow_id', '=', flowId)
+      .where('version', 'is not', null)
+      .executeTakeFirstOrThrow();
     if (newest >= VERSIONS_MAX) throw tooManyVersions();
-    if ((await measureVersions(tx, flowId)) >= VERSIONS_MAX_BYTES) throw tooLargeVersions();
+    if (bytes >= VERSIONS_MAX_BYTES) throw tooLargeVersions();
     const { version } = await tx
       .insertInto('flow_version')
       .columns(['flow_id', 'version', 'note', 'definition', 'published_by'])
@@ -52,26 +67,6 @@ export function publishVersion(
       .executeTakeFirstOrThrow();
     return version;
   });
-}
-
-/** Finds the number of the newest version, which is their count; 0 without versions. */
-async function findNewest(tx: Tx, flowId: string): Promise<number> {
-  const { newest } = await tx
-    .selectFrom('flow_version')
-    .select(sql<number>`coalesce(max(version), 0)`.as('newest'))
-    .where('flow_id', '=', flowId)
-    .executeTakeFirstOrThrow();
-  return newest;
-}
-
-async function measureVersions(tx: Tx, flowId: string): Promise<number> {
-  const { bytes } = await tx
-    .selectFrom('flow_version')
-    .select(sql<number>`coalesce(sum(pg_column_size(definition)), 0)::bigint`.as('bytes'))
-    .where('flow_id', '=', flowId)
-    .where('version', 'is not', null)
-    .executeTakeFirstOrThrow();
-  return bytes;
 }
 
 const PUBLISH_ELSEWHERE = 'publish further ones from another flow, or delete this flow and create it anew.';

@@ -1,11 +1,10 @@
 // platform/large-values/ reads large JSON texts and code in a thread (large-json.ts), and bounds definitions that are checked.
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
-import { createPresence, type Presence } from '../limits/presence.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
 import { createLargeJson, type LargeJson } from './large-json.ts';
 
-/** Bytes of definitions that are checked at a time. One of 2 MiB may take twenty times as much memory. */
 const MB = 1024 * 1024;
+/** Bytes of definitions that are checked at a time. One of 2 MiB may take twenty times as much memory. */
 const DEFINITIONS = { capacity: 8 * MB, reserved: 4 * MB, perKeyMax: 2 * MB };
 
 export type LargeValues = {
@@ -13,21 +12,17 @@ export type LargeValues = {
   definitions: FairQueue;
   json: LargeJson;
   readCode: CodeReader;
-  /** The organizations whose runs and blocks this process has begun lately. */
-  presence: Presence;
   /** Ends the thread. */
   close(): Promise<void>;
 };
 
 /** Creates what a process may hold. Its thread starts with the first large text. */
 export function createLargeValues(): LargeValues {
-  const presence = createPresence();
   const json = createLargeJson();
   return {
     definitions: createFairQueue(DEFINITIONS),
     json,
     readCode: createCodeReader(json),
-    presence,
     close: json.close,
   };
 }

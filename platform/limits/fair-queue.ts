@@ -62,6 +62,8 @@ type Options = {
   queuedPerKeyMax?: number;
   /** The longest wait of requests that give none. */
   waitMaxMs?: number;
+  /** After this time a permit is released, so that a slow holder keeps nobody out. */
+  permitMaxMs?: number;
 };
 
 type Waiter = { key: string; weight: number; priority: Priority; since: number; permit?: Permit };
@@ -82,7 +84,7 @@ type Queue = Record<Priority, Set<PendingWaiter>> & { highInARow: number };
  */
 export function createFairQueue(options: Options): FairQueue {
   const { capacity, reserved = 0, few = 1, perKeyMax = capacity } = options;
-  const { queuedMax = Infinity, queuedPerKeyMax = Infinity } = options;
+  const { queuedMax = Infinity, queuedPerKeyMax = Infinity, permitMaxMs = Infinity } = options;
   const inFlight = new Map<string, { permits: number; weight: number }>();
   /** Queues that are not empty, in the order in which keys of equal weight in flight are served. */
   const queues = new Map<string, Queue>();
@@ -128,9 +130,11 @@ export function createFairQueue(options: Options): FairQueue {
     own.weight += weight;
     used[from] += weight;
     let released = false;
+    const timer = permitMaxMs < Infinity ? setTimeout(release, permitMaxMs).unref() : undefined;
     function release(): void {
       if (released) return;
       released = true;
+      clearTimeout(timer);
       used[from] -= weight;
       own.weight -= weight;
       own.permits -= 1;

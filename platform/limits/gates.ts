@@ -22,6 +22,8 @@ export const STARTS_QUEUED_EACH_MAX = 1_000;
 export const STARTS_QUEUED_MAX = 4_000;
 /** Shorter than clients wait for an answer. */
 export const START_WAIT_MAX_MS = 30_000;
+/** A start takes milliseconds. A slower one, such as one that looks up a host, keeps no other start out. */
+const START_PERMIT_MAX_MS = 1_000;
 
 /** Bytes that activities of one organization hold at a time, of inputs, of prompts and of models' answers. */
 export const ACTIVITY_BYTES_EACH = 32 * MIB;
@@ -63,6 +65,7 @@ export function createHttpGates({ hasWorker }: { hasWorker: boolean }): HttpGate
       queuedMax: STARTS_QUEUED_MAX,
       queuedPerKeyMax: STARTS_QUEUED_EACH_MAX,
       waitMaxMs: START_WAIT_MAX_MS,
+      permitMaxMs: START_PERMIT_MAX_MS,
     }),
   };
 }

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import type { RunContext } from '../../db/runs/runs.ts';
-import { createPlace } from '../../platform/limits/place.ts';
-
-const HOUR_MS = 3_600_000;
+import type { Permit } from '../../platform/limits/fair-queue.ts';
 
 describe('the end of a run', () => {
   it('is told to any number of callers, without a warning about a leak', async () => {
@@ -24,18 +22,17 @@ describe('the end of a run', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('free the place of a run that ends or waits, once, and give back that of a repeated request alone', () => {
+  it('releases the permit of a run that ends or waits, once, and holds none of a repeated request', () => {
     const freed: string[] = [];
-    const { holdPlace, freePlace, end } = createInProcessRuns();
-    const place = (name: string) => createPlace(() => freed.push(name), HOUR_MS);
-    holdPlace('ends', place('ends'));
-    holdPlace('waits', place('waits'));
-    holdPlace('waits', place('repeated'))();
-    assert.deepEqual(freed, ['repeated']);
-    freePlace('waits');
+    const { holdPermit, releasePermit, end } = createInProcessRuns();
+    const permit = (name: string) => ({ release: () => freed.push(name) }) as unknown as Permit;
+    holdPermit('ends', permit('ends'));
+    holdPermit('waits', permit('waits'));
+    holdPermit('waits', permit('repeated'));
+    releasePermit('waits');
     end('ends', { status: 'completed', result: { ref: 'a', bytes: 1 } });
     end('waits', { status: 'completed', result: { ref: 'a', bytes: 1 } });
-    assert.deepEqual(freed, ['repeated', 'waits', 'ends']);
+    assert.deepEqual(freed, ['waits', 'ends']);
   });
 });
 

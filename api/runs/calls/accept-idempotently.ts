@@ -2,6 +2,7 @@
 // temporal/ then starts them.
 
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import { findCall } from '../../../db/runs/find-run-starts.ts';
 import { findKeyedRun, type IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../../db/runs/runs.ts';
@@ -13,9 +14,11 @@ import type { AcceptDeps, ApiDeps } from '../../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
 import { authorOf } from '../../http/principal.ts';
+import { parseQuery } from '../../http/query.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
 import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
+import { MODEL_KEY_HEADER, modelKeysParser } from './read-model-keys.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /**
@@ -60,11 +63,19 @@ export async function findAcceptedCall(
 }
 
 /**
- * Reads the header Idempotency-Key into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are equal
- * when path (with the version), body and environment are equal. The order of keys and null fields make no difference.
+ * Reads the options of a call into `ctx.state`: the headers for model keys and Idempotency-Key, and the query by `query`; 422 when
+ * one is malformed. Two requests are equal when path (with the version), body and environment are equal. The order of keys and
+ * null fields make no difference.
  */
-export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
-  return async function readIdempotencyKey(ctx, next) {
+export function readCallOptions(
+  deps: ApiDeps,
+  endpoint: IdempotencyKey['endpoint'],
+  query?: z.ZodType,
+): ApiMiddleware {
+  const parseModelKeys = modelKeysParser(deps);
+  return async function readCallOptions(ctx, next) {
+    if (query) ctx.state.query = parseQuery(query, ctx);
+    ctx.state.modelKeys = parseModelKeys(ctx.get(MODEL_KEY_HEADER));
     const headers = idempotencyHeaders.safeParse(
       { 'Idempotency-Key': ctx.req.headers['idempotency-key'] },
       PARSE_OPTIONS,
@@ -77,7 +88,7 @@ export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMid
       const digest = digestRequest(principal.environment, ctx.path, body && Object.fromEntries(held));
       ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
     }
-    await next();
+    return next();
   };
 }
 

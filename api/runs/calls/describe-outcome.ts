@@ -9,12 +9,12 @@ import { toPlan } from '../../../flow/plan.ts';
 import type { CallIds, RunOutcome } from '../../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF } from '../../../flow/value.ts';
-import type { Place } from '../../../platform/limits/place.ts';
+import type { Permit } from '../../../platform/limits/fair-queue.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ApiContext } from '../../http/context.ts';
 import { JsonText } from '../../http/write-json.ts';
 import { describeRunError, traceIdField } from '../run-shapes/describe-run.ts';
-import { startInPlace, takePlace } from './admit.ts';
+import { startAdmitted, takePermit } from './admit.ts';
 import { signState } from './resume-state.ts';
 import type { AcceptedCall } from './store-call.ts';
 
@@ -85,12 +85,12 @@ async function accumulate(
 /** Starts an accepted job and answers 202. Answers the same for a repeated request. */
 export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCall): Promise<void> {
   const { executionId, flowId, blockCount } = job;
-  if (!job.outcome) await startSoon(deps, job, takePlace(ctx.state));
+  if (!job.outcome) await startSoon(deps, job, takePermit(ctx.state));
   ctx.status = 202;
   ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(job.trace) };
 }
 
-/** Starts an accepted run as `startInPlace` does. If its workflow cannot start now, the reconciler starts it. */
-export async function startSoon(deps: ApiDeps, run: AcceptedCall, place: Place | undefined): Promise<void> {
-  await startInPlace(deps, run, place).catch(() => undefined);
+/** Starts an accepted run as `startAdmitted` does. If its workflow cannot start now, the reconciler starts it. */
+export async function startSoon(deps: ApiDeps, run: AcceptedCall, permit: Permit | undefined): Promise<void> {
+  await startAdmitted(deps, run, permit).catch(() => undefined);
 }

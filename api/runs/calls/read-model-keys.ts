@@ -1,5 +1,6 @@
 // The X-Weir-Model-Key header: keys of model providers for one run.
 import { z } from 'zod';
+import type { ModelKeys } from '../../../db/tenants/model-keys.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
@@ -14,8 +15,19 @@ export const modelKeyHeaders = z.object({
   }),
 });
 
-/** Reads the header into `ctx.state.modelKeys`; 422 when it is malformed. Messages never repeat its content. */
-export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
+/** Reads the header into `ctx.state.modelKeys`, as `modelKeysParser` does. */
+export function readModelKeys(deps: ApiDeps): ApiMiddleware {
+  const parse = modelKeysParser(deps);
+  return async function readModelKeys(ctx, next) {
+    ctx.state.modelKeys = parse(ctx.get(MODEL_KEY_HEADER));
+    await next();
+  };
+}
+
+/** Makes the parser of the header; 422 when it is malformed. Messages never repeat its content. */
+export function modelKeysParser({
+  config,
+}: Pick<ApiDeps, 'config'>): (header: string) => ModelKeys | undefined {
   const providers = Object.keys(config.providerUrls);
   const entry = z.tuple([
     z.enum(providers, { error: `has to name a provider that takes own keys here: ${providers.join(', ')}` }),
@@ -27,14 +39,11 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
       (all) => new Set(all.map(([provider]) => provider)).size === all.length,
       'names a provider twice',
     );
-  return async function readModelKeys(ctx, next) {
-    const header = ctx.get(MODEL_KEY_HEADER);
-    if (header !== '') {
-      const parsed = entries.safeParse(header.split(',', providers.length + 1).map(readPair), PARSE_OPTIONS);
-      if (!parsed.success) throw validationError(named(parsed.error));
-      ctx.state.modelKeys = Object.fromEntries(parsed.data);
-    }
-    await next();
+  return function parse(header) {
+    if (header === '') return undefined;
+    const parsed = entries.safeParse(header.split(',', providers.length + 1).map(readPair), PARSE_OPTIONS);
+    if (!parsed.success) throw validationError(named(parsed.error));
+    return Object.fromEntries(parsed.data);
   };
 }
 

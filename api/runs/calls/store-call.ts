@@ -6,7 +6,7 @@ import { insertKeyed } from '../../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall, VersionDeleted } from '../../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../../db/runs/runs.ts';
 import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../../db/stored-values/stored-inputs.ts';
-import { type Author, recordChange } from '../../../db/tenants/audit-entries.ts';
+import { recordChange } from '../../../db/tenants/audit-entries.ts';
 import { sealModelKeys } from '../../../db/tenants/model-keys.ts';
 import { DRAFT_VERSION } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
@@ -36,8 +36,6 @@ export type AcceptedCall = RunStart & {
 export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'> &
   Pick<LoadedFlow, 'flowVersionId' | 'version' | 'definition'>;
 
-type StoredCall = CallToStore & { flowVersionId: string };
-
 /** The connection was lost while a call was stored, so it may be stored or not. `cause` has the reason. */
 export class PerhapsStored extends Error {
   readonly executionId: string;
@@ -60,132 +58,92 @@ export async function storeCall(
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
-  const { flow, idempotencyKey } = request;
-  const { callId, mode, continues, repeats } = call;
+  const { flow, environment, keyId, requestId, modelKeys, idempotencyKey } = request;
+  const { organizationId, projectId, flowId } = flow;
+  const { callId, mode, input, callback, continues, repeats, version, definition } = call;
   const executionId = continues?.executionId ?? callId;
+  const isSingle = !repeats && (!continues || session !== undefined);
   const author = continues && !session ? undefined : request.author;
+  const trace = currentTrace();
+  const sealed = modelKeys && sealModelKeys(createEncryption(deps.config.secretsKeys), callId, modelKeys);
   const storingSince = performance.now();
-  let inputs = await repeatLostWrite(() =>
-    storeInputs(deps.db, flow.organizationId, listInputs(call, session)),
-  );
-  let known = call.flowVersionId;
-  let flowVersionId = known ?? '';
+  let flowVersionId = call.flowVersionId ?? '';
+  let isSnapshot = call.flowVersionId === undefined;
+  let objects = NONE_STORED;
   let tries = 0;
-  const insert = async (db: Db | Tx) => {
-    flowVersionId = known ?? (await snapshotDraft(db, flow.flowId, call.definition));
-    const isNew = await insertCalls(db, toRows(deps, request, { ...call, flowVersionId }, session), inputs);
-    if (isNew && author) await recordStart(db as Tx, author, flow, executionId, call.version);
-    return isNew;
+
+  const insert = async (db: Db | Tx): Promise<boolean> => {
+    if (isSnapshot) flowVersionId = await snapshotDraft(db, flowId, definition);
+    const both = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
+    const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
+    const own = { callId, input, callback, continues, repeats, modelKeys: sealed, underWayMax };
+    const rows: NewCall[] = [{ ...both, ...own }];
+    if (session) rows.unshift({ ...both, ...session, status: 'in_progress' });
+    const isNew = await insertCalls(db, rows, objects);
+    if (isNew && author) {
+      const change = { organizationId, action: 'run.start', resourceId: executionId } as const;
+      await recordChange(db as Tx, author, { ...change, details: { flow_id: flowId, version } });
+    }
+    // The ids of repetitions and session calls are their own: an existing row is this call.
+    return isNew || isSingle || repeats !== undefined || mode === 'step';
   };
-  // After a lost response this is repeated: a run with a key finds the key taken, and a resume or repetition finds
-  // itself stored.
+  // Repeated after a lost response: a run with a key then finds the key taken, and a resume or repetition finds itself stored.
   const store = () =>
     repeatLostWrite(() => {
       tries += 1;
       if (idempotencyKey) return insertKeyed(deps.db, callId, idempotencyKey, insert);
-      const isSingle = !repeats && (!continues || session !== undefined);
-      const inOneStatement = isSingle && known !== undefined && !author && inputs.size === 0;
-      const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
-      // The ids of repetitions and session calls are their own: an existing row is this call.
-      return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
+      const inOneStatement = isSingle && !isSnapshot && !author && objects.size === 0;
+      return inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
     });
-  const accepted = await store()
-    .catch((error: unknown) => {
-      if (error instanceof InputBeingDeleted) inputs = NONE_STORED;
+
+  try {
+    const ofSession = continues?.sessionInput && { callId: executionId, input: continues.sessionInput };
+    const inputs = [{ callId, input }, session, ofSession].filter((one) => one !== undefined);
+    objects = await repeatLostWrite(() => storeInputs(deps.db, organizationId, inputs));
+    const isStored = await store().catch((error: unknown) => {
+      if (error instanceof InputBeingDeleted) objects = NONE_STORED;
       else if (!(error instanceof VersionDeleted)) throw error;
-      else if (call.version === DRAFT_VERSION) known = undefined;
-      else throw flowNotFound(call.version);
+      else if (version !== DRAFT_VERSION) throw flowNotFound(version);
+      else isSnapshot = true;
       return store();
-    })
-    .catch((error: unknown) => {
-      throw toStoringError(error, executionId, tries);
     });
-  if (!accepted) return undefined;
-  const stored = { ...call, flowVersionId };
-  deps.inProcessRuns?.contexts.set(callId, toContext(request, stored));
-  return { ...toAccepted(request, stored), storingSince };
-}
+    if (!isStored) return undefined;
+  } catch (error) {
+    if (tries === 0) throw error;
+    if (error instanceof ServiceError) throw toRetryLater(error);
+    // The last try stored nothing, but an earlier one with a lost response may have.
+    const isRefused = error instanceof ConnectionFailed && !error.mayBeCarriedOut;
+    throw isRefused && tries === 1 ? error : new PerhapsStored(executionId, error);
+  }
 
-/** Makes the rows of a call and, for the first call of a session, of the session. */
-function toRows(
-  deps: AcceptDeps,
-  { flow, environment, keyId, requestId, modelKeys }: CallRequest<unknown>,
-  { callId, mode, input, callback, continues, repeats, flowVersionId }: StoredCall,
-  session: Pick<NewCall, 'callId' | 'input'> | undefined,
-): NewCall[] {
-  const { organizationId, projectId, flowId } = flow;
-  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
-  const encryption = modelKeys && createEncryption(deps.config.secretsKeys);
-  const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
-  const asked = { callId, input, callback, continues, repeats, underWayMax };
-  const sealed = encryption && { modelKeys: sealModelKeys(encryption, callId, modelKeys) };
-  const rows: NewCall[] = [{ ...row, ...asked, ...sealed }];
-  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-  return rows;
-}
-
-async function recordStart(
-  tx: Tx,
-  author: Author,
-  { organizationId, flowId }: LoadedFlow,
-  executionId: string,
-  version: number,
-): Promise<void> {
-  const change = { organizationId, action: 'run.start', resourceId: executionId } as const;
-  await recordChange(tx, author, { ...change, details: { flow_id: flowId, version } });
-}
-
-/** Makes the context that a worker in this process need not load from the database. */
-function toContext({ flow, requestId }: CallRequest<unknown>, { flowVersionId, mode, input }: StoredCall) {
-  return {
-    organizationId: flow.organizationId,
+  // A worker in this process need not load the context from the database.
+  deps.inProcessRuns?.contexts.set(callId, {
+    organizationId,
     flowVersionId,
     requestId,
     input,
-    completed: new Set<string>(),
-    lostWorkers: new Map<string, number>(),
+    completed: new Set(),
+    lostWorkers: new Map(),
     cancelled: false,
     mode,
     startedAt: new Date(),
     awaited: isAwaited(mode),
-  };
-}
-
-function toAccepted({ slugs, flow, environment }: CallRequest<unknown>, call: StoredCall): AcceptedCall {
-  const { callId, mode, continues, repeats, version, definition, flowVersionId } = call;
+  });
   return {
-    executionId: continues?.executionId ?? callId,
+    ...request.slugs,
+    executionId,
     callId,
     from: continues?.from ?? (repeats?.from || null),
     to: continues?.to ?? null,
-    ...slugs,
     version,
     mode,
     environment,
     flowVersionId,
     definition,
-    flowId: flow.flowId,
+    flowId,
     blockCount: listBlocks(definition).length,
-    callback: call.callback !== undefined,
-    trace: currentTrace(),
+    callback: callback !== undefined,
+    trace,
+    storingSince,
   };
-}
-
-/** Makes the error for a call that was not stored after several tries. */
-function toStoringError(error: unknown, executionId: string, tries: number): unknown {
-  // This try did nothing, but an earlier one with a lost response may have.
-  const isRefused = error instanceof ConnectionFailed && !error.mayBeCarriedOut;
-  if (isRefused && tries === 1) return error;
-  // A rejected call is not stored.
-  return error instanceof ServiceError ? toRetryLater(error) : new PerhapsStored(executionId, error);
-}
-
-/** Lists all inputs that storing a call writes. */
-function listInputs(
-  { callId, input, continues }: CallToStore,
-  session: Pick<NewCall, 'callId' | 'input'> | undefined,
-): Pick<NewCall, 'callId' | 'input'>[] {
-  const { executionId = '', sessionInput } = continues ?? {};
-  const ofSession = sessionInput && { callId: executionId, input: sessionInput };
-  return [{ callId, input }, session, ofSession].filter((one) => one !== undefined);
 }

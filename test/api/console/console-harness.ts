@@ -36,7 +36,7 @@ export async function serveConsole(
   const router = new Router({ sensitive: true, strict: true });
   addConsole(router, config, folder);
   const app = new Koa();
-  app.use(handleErrors);
+  app.use(handleErrors());
   app.use(router.routes());
   app.use(router.allowedMethods());
   const server = await listen(createServer(app.callback()));

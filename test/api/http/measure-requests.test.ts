@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Meter } from '@opentelemetry/api';
 import Koa from 'koa';
 import { handleErrors } from '../../../api/http/errors.ts';
-import { measureRequests } from '../../../api/http/observe-requests.ts';
+import { observeRequest } from '../../../api/http/observe-requests.ts';
 import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
 import { bindInstruments } from '../../../platform/observability/metrics/instruments.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -25,7 +25,7 @@ describe('the metric of requests', () => {
       createObservableCounter: observable,
     } as unknown as Meter);
     const app = new Koa();
-    app.use(measureRequests).use(handleErrors);
+    app.use(observeRequest).use(handleErrors());
     app.use((ctx) => {
       const [, status, code] = ctx.path.split('/');
       if (code) throw new ServiceError(code as ErrorCode, 'no');

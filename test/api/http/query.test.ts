@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { apiRoutes } from '../../../api/app.ts';
-import { handlersOf } from '../../../api/http/query.ts';
+import { handlersOf, takesNoQuery } from '../../../api/http/query.ts';
 import type { Tenant, Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 
@@ -17,7 +17,10 @@ describe('query parameters', () => {
 
   it('are read or refused at every endpoint but those for MCP and Temporal', () => {
     const others = apiRoutes(weir as never).filter(
-      (route) => !handlersOf(route).some(({ name }) => name === 'readQuery'),
+      (route) =>
+        !handlersOf(route).some(
+          ({ name }) => name === 'readQuery' || (name === 'readCallOptions' && !takesNoQuery(route)),
+        ),
     );
     assert.deepEqual(
       others.map(({ path }) => path.split('/')[3]),
@@ -29,6 +32,7 @@ describe('query parameters', () => {
     const secret = `/organizations/${tenant.organizationId}/webhooks/secret`;
     const requests = [
       ['POST', `${flow}/jobs`, { message: 'm' }],
+      ['POST', `${flow}/execute`, { message: 'm' }],
       ['POST', `${flow}/step`, { message: 'm', stepIndex: 0 }],
       ['GET', '/me', undefined],
       ['GET', secret, undefined],

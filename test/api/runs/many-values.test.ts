@@ -78,7 +78,7 @@ describe('outputs of many values and keys', () => {
 
   it('are left out of a fork where they do not fit into one request together', async () => {
     const client = await createStepClient(h.weir, h.tenant);
-    const flow = await create(...['a', 'b', 'c'].map((id) => values(id, 200_000)), passthrough('d'));
+    const flow = await create(...['a', 'b', 'c'].map((id) => values(id, 249_999)), passthrough('d'));
     const { body: run } = await h.execute(flow, { tools: [] });
     const { body: request } = await h.read(flow, run.executionId, '/fork?step=3');
     assert.deepEqual(Object.keys(request.accumulatedOutputs), ['b', 'c']);

@@ -5,10 +5,11 @@ import type { ApiContext, ApiMiddleware } from '../../../api/http/context.ts';
 import { retryRunsRoutes } from '../../../api/runs/retry-runs.ts';
 import { runAllTests } from '../../../api/test-cases/run-tests.ts';
 import { endSuspension, suspendOrganization } from '../../../db/tenants/organizations.ts';
+import type { FairQueue } from '../../../platform/limits/fair-queue.ts';
 import { code } from '../../blocks.ts';
 import { startTestsWeir, type TestsWeir } from '../test-cases/tests-harness.ts';
 
-describe('while it waits in line and its organization is suspended', () => {
+describe('while it is queued and its organization is suspended', () => {
   let tests: TestsWeir;
   before(async () => {
     tests = await startTestsWeir();
@@ -22,16 +23,17 @@ describe('while it waits in line and its organization is suspended', () => {
   /** Lets requests in once the organization is suspended and two seconds are over. */
   function inLine(): typeof tests.deps {
     const { deps, tenant } = tests;
-    const enter: typeof deps.admission.enter = async (...asked) => {
+    const { runStarts } = deps.gates;
+    const acquire: FairQueue['acquire'] = async (...asked) => {
       await tests.weir.db
         .transaction()
         .execute((tx) => suspendOrganization(tx, tenant.organizationId, 'runaway loop'));
-      const place = await deps.admission.enter(...asked);
+      const permit = await runStarts.acquire(...asked);
       const later = performance.now() + 2_000;
       mock.method(performance, 'now', () => later);
-      return place;
+      return permit;
     };
-    return { ...deps, admission: { ...deps.admission, enter } };
+    return { ...deps, gates: { ...deps.gates, runStarts: { ...runStarts, acquire } } };
   }
   const refusal = { code: 'FORBIDDEN', message: /runaway loop/ };
 

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../api/auth/caller.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { createAdmission } from '../../../api/http/admission.ts';
 import { createOpenRequests } from '../../../api/http/open-requests.ts';
 import { createTestCase } from '../../../api/test-cases/test-case.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
@@ -50,7 +49,6 @@ export async function startTestsWeir(env?: NodeJS.ProcessEnv): Promise<TestsWeir
     validator,
     registry,
     definitions: createFlowDefinitions(db),
-    admission: createAdmission({ hasWorker: true }) as ApiDeps['admission'],
     openRequests: createOpenRequests(0),
     gates: weir.httpGates,
     largeValues: weir.largeValues,

@@ -417,6 +417,15 @@ describe('a fair queue', () => {
       assert.deepEqual(queue.count(), EMPTY);
     });
 
+    it('is released after its longest time', async () => {
+      const queue = createFairQueue({ capacity: 1, permitMaxMs: 1 });
+      const slow = await queue.acquire('slow');
+      const next = await queue.acquire('next');
+      slow.release();
+      next.release();
+      assert.deepEqual(queue.count(), EMPTY);
+    });
+
     it('counts a release once, also at the end of a block', async () => {
       const queue = createFairQueue({ capacity: 2 });
       {

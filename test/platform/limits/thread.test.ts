@@ -11,7 +11,7 @@ const PROGRAM = `
   import { THREAD_OPTIONS } from './platform/limits/thread.ts';
   const seen = "process.getBuiltinModule('worker_threads').parentPort.postMessage({" +
     "environment: Object.keys(process.env), compiler: process.moduleLoadList.some((name) => name.includes('amaro'))})";
-  const code = "import('./platform/limits/turns.ts').then(() => { process.getBuiltinModule('module').flushCompileCache(); " + seen + " })";
+  const code = "import('./platform/limits/fair-queue.ts').then(() => { process.getBuiltinModule('module').flushCompileCache(); " + seen + " })";
   const worker = new Worker(code, { ...THREAD_OPTIONS, eval: true });
   worker.once('message', (message) => console.log(JSON.stringify(message)));
 `;

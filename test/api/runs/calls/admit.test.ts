@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import type { Client } from '@temporalio/client';
 import type { ApiDeps } from '../../../../api/deps.ts';
 import type { ApiContext, Route } from '../../../../api/http/context.ts';
-import { admit, startInPlace } from '../../../../api/runs/calls/admit.ts';
+import { createOpenRequests } from '../../../../api/http/open-requests.ts';
+import { acquireStart, admit, startAdmitted } from '../../../../api/runs/calls/admit.ts';
 import type { AcceptedCall } from '../../../../api/runs/calls/store-call.ts';
 import { executeRoutes } from '../../../../api/runs/execute.ts';
 import { jobRoutes } from '../../../../api/runs/jobs.ts';
@@ -12,14 +14,17 @@ import type { Updates } from '../../../../api/runs/updates.ts';
 import { deleteFlow } from '../../../../db/flows/flows.ts';
 import { updateRunsUnderWayMax } from '../../../../db/tenants/limits.ts';
 import { suspendOrganization } from '../../../../db/tenants/organizations.ts';
-import { createPresence } from '../../../../platform/limits/presence.ts';
+import type { FairQueue, Permit, Priority } from '../../../../platform/limits/fair-queue.ts';
+import { createHttpGates } from '../../../../platform/limits/gates.ts';
 import { askEngine } from '../../../../temporal/ask-engine.ts';
 import { GRPC } from '../../../../temporal/engine-errors.ts';
 import { captureLog } from '../../../capture-log.ts';
+import { captureMetrics } from '../../../capture-metrics.ts';
 import { type Account, openAccount } from '../../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
+import { createFullGate } from '../../../full-gate.ts';
 
-describe('a request that has waited in line for a second', () => {
+describe('a request that was queued for a second', () => {
   let database: TestDatabase;
   let account: Account;
   let flowId: string;
@@ -42,17 +47,18 @@ describe('a request that has waited in line for a second', () => {
     principal: object,
     { isRevoked = false, looked = 0, waits = 2_000 } = {},
   ): Promise<object> {
-    const admission = {
-      async enter() {
-        now += waits;
-        return { end: () => undefined, holdFor: () => undefined };
+    const gates = {
+      runStarts: {
+        async acquire() {
+          now += waits;
+          return { release: () => undefined };
+        },
       },
     };
     const apiKeys = { find: async () => ({ revoked_at: isRevoked ? new Date() : null, expires_at: null }) };
-    const largeValues = { presence: createPresence() };
-    const deps = { db: database.db, admission, apiKeys, largeValues, config: { providerUrls: {} } };
+    const deps = { db: database.db, gates, apiKeys, config: { providerUrls: {} } };
     const flow = { flowId, organizationId: account.organizationId, foundAt: now - looked };
-    const ctx = { state: { flow, principal } } as unknown as ApiContext;
+    const ctx = { state: { flow, principal }, res: new EventEmitter() } as unknown as ApiContext;
     await admit(deps as unknown as ApiDeps)(ctx, async () => undefined);
     return flow;
   }
@@ -85,43 +91,103 @@ describe('a request that has waited in line for a second', () => {
   });
 });
 
-describe('requests that begin a run', () => {
-  /** Admits a request of the route and returns how it asks for a place; undefined when it needs none. */
-  async function askFor(routes: (deps: ApiDeps) => Route[], { lastEventId = '', bytes = 0 } = {}) {
-    let asked: Parameters<ApiDeps['admission']['enter']>[2];
-    const admission: ApiDeps['admission'] = {
-      async enter(_organization, _createSignal, options) {
-        asked = options;
-        return { end: () => undefined, holdFor: () => undefined };
-      },
+describe('requests that start a run', () => {
+  const never = () => new AbortController().signal;
+  const depsOf = (runStarts: FairQueue, stopping?: AbortSignal) =>
+    ({ gates: { runStarts }, stopping }) as unknown as ApiDeps;
+
+  /** Admits a request of the route. Returns the priority of its permit; undefined when it needs none. */
+  async function askFor(routes: (deps: ApiDeps) => Route[], { lastEventId = '' } = {}) {
+    let asked: Priority | undefined;
+    const acquire: FairQueue['acquire'] = async (_organization, { priority } = {}) => {
+      asked = priority;
+      return { release: () => undefined, [Symbol.dispose]: () => undefined };
     };
-    const largeValues = { presence: createPresence() } as ApiDeps['largeValues'];
-    const [route] = routes({ admission, largeValues, config: { providerUrls: {} } } as ApiDeps);
+    const openRequests = createOpenRequests(0);
+    const deps = {
+      gates: { runStarts: { acquire } },
+      openRequests,
+      config: { providerUrls: {} },
+    };
+    const [route] = routes(deps as unknown as ApiDeps);
     const admit = route?.handlers.find(({ name }) => name === 'admit');
     assert(admit, 'the route has no admission');
-    const received = Promise.resolve({ bytes: Buffer.alloc(bytes) });
-    const state = { flow: { organizationId: 'a' }, received };
-    const ctx = { state, get: () => lastEventId } as unknown as ApiContext;
+    const flow = { organizationId: 'a', foundAt: performance.now() };
+    const state = { flow, flowIds: flow };
+    const ctx = { state, get: () => lastEventId, res: new EventEmitter() } as unknown as ApiContext;
     await admit(ctx, async () => undefined);
     return asked;
   }
   const steps = (deps: ApiDeps) => stepRoutes(deps, {} as Updates);
 
   it('let others of their organization go first when nobody waits for the run: jobs', async () => {
-    const isPatient = async (routes: (deps: ApiDeps) => Route[]) => (await askFor(routes))?.patient ?? false;
-    assert.equal(await isPatient((deps) => jobRoutes(deps, {} as Updates)), true);
-    assert.equal(await isPatient(executeRoutes), false);
-    assert.equal(await isPatient(steps), false);
+    assert.equal(await askFor((deps) => jobRoutes(deps, {} as Updates)), 'low');
+    assert.equal(await askFor(executeRoutes), 'high');
+    assert.equal(await askFor(steps), 'high');
   });
 
-  it('wait for a place, and readers who come back to a call of /step with Last-Event-ID do not', async () => {
+  it('need a permit, but for readers who come back to a call of /step with Last-Event-ID', async () => {
     const lastEventId = '00000000-0000-4000-8000-000000000000:1';
     assert.equal(await askFor(steps, { lastEventId }), undefined);
   });
 
-  it('wait with the bytes of their body, unless it is large and has taken its bytes before', async () => {
-    assert.equal((await askFor(executeRoutes, { bytes: 65_535 }))?.bytes, 65_535);
-    assert.equal((await askFor(executeRoutes, { bytes: 65_536 }))?.bytes, 0);
+  for (const hasWorker of [false, true])
+    it(`start at once beside the flood of another organization, with a worker: ${hasWorker}`, async () => {
+      const { runStarts } = createHttpGates({ hasWorker });
+      const gone = new AbortController();
+      const flood = Array.from({ length: 500 }, () =>
+        runStarts.acquire('flood', { signal: gone.signal }).catch(() => undefined),
+      );
+      const permit = await acquireStart(depsOf(runStarts), 'other', { signal: never() });
+      assert.equal(runStarts.count().queued > 400, true);
+      permit.release();
+      gone.abort();
+      await Promise.all(flood);
+    });
+
+  it('are rejected beyond 1,000 in the queue of one organization, jobs first', async () => {
+    const { runStarts } = createHttpGates({ hasWorker: false });
+    const deps = depsOf(runStarts);
+    const gone = new AbortController();
+    while (runStarts.tryAcquire('a'));
+    const queue = (priority: Priority) =>
+      acquireStart(deps, 'a', { signal: gone.signal, priority }).catch(({ code }) => code);
+    const job = queue('low');
+    const calls = Array.from({ length: 999 }, () => queue('high'));
+    await assert.rejects(acquireStart(deps, 'a', { signal: never(), priority: 'low' }), {
+      code: 'RATE_LIMITED',
+      message: /^Too many runs of this organization wait to be started: try again in \d s\.$/,
+    });
+    calls.push(queue('high'));
+    assert.equal(await job, 'RATE_LIMITED');
+    gone.abort();
+    assert.deepEqual(new Set(await Promise.all(calls)), new Set(['REQUEST_TIMEOUT']));
+    assert.equal(runStarts.count().queued, 0);
+  });
+
+  it('are rejected when the requests of all organizations are too many', async () => {
+    const queue = createFullGate({ queuedMax: 0 });
+    await assert.rejects(acquireStart(depsOf(queue), 'a', { signal: never() }), { code: 'SERVICE_BUSY' });
+  });
+
+  it('are rejected when they were queued for too long, and are told when to come again', async () => {
+    const queue = createFullGate({ waitMaxMs: 5 });
+    const metrics = captureMetrics();
+    await assert.rejects(acquireStart(depsOf(queue), 'a', { signal: never() }), {
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 2,
+      message: 'The run waited 30 s to be started and was not started: try again in 2 s.',
+    });
+    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=waiting'], 1);
+    metrics.stop();
+  });
+
+  it('are told that the process is stopping when they are queued then', async () => {
+    const stopping = new AbortController();
+    const request = { signal: stopping.signal };
+    const waiting = acquireStart(depsOf(createFullGate(), stopping.signal), 'a', request);
+    stopping.abort();
+    await assert.rejects(waiting, { code: 'SERVICE_STOPPING' });
   });
 });
 
@@ -132,20 +198,20 @@ describe('an accepted run that is started', () => {
   });
   afterEach(() => captured.stop());
 
-  it('keeps its place until the engine has it, and gives it back at once while starts fail', async () => {
+  it('keeps its permit until the engine has it, and releases it at once while starts fail', async () => {
     let answer: () => Promise<unknown> = () => new Promise(() => undefined);
     const client = { withDeadline: () => answer() };
     const deps = { client, config: {} } as unknown as ApiDeps;
     const run = { from: null, to: null, definition: { steps: [] } } as unknown as AcceptedCall;
     let ends = 0;
-    const place = { end: () => (ends += 1), holdFor: () => undefined };
+    const permit = { release: () => (ends += 1) } as unknown as Permit;
     const countEnds = () => {
-      void startInPlace(deps, run, place);
+      void startAdmitted(deps, run, permit);
       return ends;
     };
     const finish = (engine: typeof answer) => {
       answer = engine;
-      return startInPlace(deps, run, undefined).catch(() => undefined);
+      return startAdmitted(deps, run, undefined).catch(() => undefined);
     };
     const refuse = (code: number) => async () => {
       throw Object.assign(new Error('refused'), { code, details: '', metadata: {} });

@@ -8,9 +8,10 @@ import { createActivities } from '../../activities/index.ts';
 import type { Db } from '../../db/connect.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { RUN_TESTS } from '../../flow/test-case.ts';
-import type { EnterPlace } from '../../platform/limits/place.ts';
+import { createFairQueue, type FairQueue, PermitRejected } from '../../platform/limits/fair-queue.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { createFullGate } from '../full-gate.ts';
 import { waitUntil } from '../wait-until.ts';
 import { inActivity } from './in-activity.ts';
 
@@ -40,8 +41,8 @@ describe('a test case that begins', () => {
   });
   after(() => database.drop());
 
-  function accept(enterPlace?: EnterPlace, signal = new AbortController().signal): Promise<void> {
-    const deps = { db, inProcessRuns, enterPlace } as unknown as ActivityDeps;
+  function accept(runStarts?: FairQueue, signal = new AbortController().signal): Promise<void> {
+    const deps = { db, inProcessRuns, runStarts } as unknown as ActivityDeps;
     const info = {
       attempt: 1,
       isLocal: false,
@@ -53,18 +54,6 @@ describe('a test case that begins', () => {
     return inActivity(context, () => createActivities(deps).acceptTest(executionId));
   }
 
-  /** A place that counts how often it was ended. */
-  function createPlace() {
-    const place = {
-      ends: 0,
-      end() {
-        place.ends += 1;
-      },
-      holdFor: () => undefined,
-    };
-    return place;
-  }
-
   const isAccepted = async () =>
     (await db
       .selectFrom('run')
@@ -74,61 +63,60 @@ describe('a test case that begins', () => {
   const comesAgain = (error: unknown) =>
     error instanceof ApplicationFailure && error.type === 'WAITS_FOR_PERMIT' && !error.nonRetryable;
 
-  it('waits for its organization’s turn behind what callers wait for, and is not accepted before', async () => {
-    const turn = Promise.withResolvers<ReturnType<typeof createPlace>>();
-    const asked: unknown[] = [];
-    const accepted = accept((organization, _createSignal, options) => {
-      asked.push([organization, options]);
-      return turn.promise;
-    });
-    await waitUntil(() => asked.length > 0);
-    assert.deepEqual(asked, [[organizationId, { patient: true }]]);
+  it('is queued behind what callers wait for, and is not accepted before', async () => {
+    const gate = createFairQueue({ capacity: 1 });
+    const first = await gate.acquire(organizationId);
+    const accepted = accept(gate);
+    await waitUntil(() => gate.count().queued === 1);
+    const call = gate.acquire(organizationId);
+    first.release();
+    const permit = await call;
     assert.equal(await isAccepted(), false);
-    turn.resolve(createPlace());
+    permit.release();
     await accepted;
     assert.equal(await isAccepted(), true);
   });
 
-  it('holds its place until its run ends', async () => {
-    const place = createPlace();
-    await accept(async () => place);
-    assert.equal(place.ends, 0);
+  it('keeps its permit until its run ends', async () => {
+    const gate = createFairQueue({ capacity: 1 });
+    await accept(gate);
+    assert.equal(gate.count().inFlight, 1);
     inProcessRuns.end(executionId, {
       status: 'failed',
       error: { code: 'INTERNAL_ERROR', message: 'm', reason: 'error' },
     });
-    assert.equal(place.ends, 1);
+    assert.equal(gate.count().inFlight, 0);
   });
 
-  it('gives its place back when its test run was cancelled meanwhile', async () => {
-    const place = createPlace();
-    const cancelled = accept(async () => {
-      await db.updateTable('test_run').set({ cancel_requested_at: new Date() }).execute();
-      return place;
-    });
-    await assert.rejects(cancelled, { type: 'CANCELLED', nonRetryable: true });
-    assert.equal(place.ends, 1);
+  it('releases its permit when its test run was cancelled meanwhile', async () => {
+    const gate = createFairQueue({ capacity: 1 });
+    await db.updateTable('test_run').set({ cancel_requested_at: new Date() }).execute();
+    await assert.rejects(accept(gate), { type: 'CANCELLED', nonRetryable: true });
+    assert.equal(gate.count().inFlight, 0);
   });
 
-  for (const code of ['RATE_LIMITED', 'SERVICE_BUSY', 'SERVICE_STOPPING'] as const)
-    it(`comes again later when it is refused a place: ${code}`, async () => {
-      await assert.rejects(
-        accept(() => Promise.reject(new ServiceError(code, 'Try again.'))),
-        comesAgain,
-      );
+  const closed = createFullGate();
+  closed.close(new ServiceError('SERVICE_STOPPING', 'Try again.'));
+  const gates = {
+    'the queue is full': createFullGate({ queuedMax: 0 }),
+    'the API stops': closed,
+    'it was queued for long': {
+      ...createFullGate(),
+      acquire: () => Promise.reject(new PermitRejected('deadline', 'key', 1_000)),
+    },
+  };
+  for (const [why, gate] of Object.entries(gates))
+    it(`comes again later when it gets no permit: ${why}`, async () => {
+      await assert.rejects(accept(gate), comesAgain);
       assert.equal(await isAccepted(), false);
     });
 
   it('is for another worker when its own stops while it waits', async () => {
     const stop = new AbortController();
-    const waiting = accept((_organization, createSignal) => {
-      const gone = Promise.withResolvers<never>();
-      createSignal().addEventListener('abort', () =>
-        gone.reject(new ServiceError('REQUEST_TIMEOUT', 'Gone.')),
-      );
-      stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
-      return gone.promise;
-    }, stop.signal);
+    const gate = createFullGate();
+    const waiting = accept(gate, stop.signal);
+    await waitUntil(() => gate.count().queued === 1);
+    stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
     await assert.rejects(waiting, { type: 'WORKER_SHUTDOWN', nonRetryable: false });
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hostNetwork } from '../../../platform/net/host-network.ts';
+import { hostNetwork } from '../../../api/auth/sign-in-limiter.ts';
 
 describe('the network of a host', () => {
   const same: [string, string[]][] = [
