@@ -80,6 +80,7 @@ export function createPatientPool(
   function borrow(): PostgresPoolClient {
     let client: pg.PoolClient | undefined;
     let broken: ConnectionFailed | undefined;
+    let returned = false;
 
     async function ask(sql: string, parameters: readonly unknown[]) {
       client ??= await pool.connect().catch((error: unknown) => {
@@ -105,25 +106,32 @@ export function createPatientPool(
       }
     }
 
-    function release(): void {
+    function giveBack(): void {
       client?.release(broken !== undefined);
       client = undefined;
       broken = undefined;
     }
 
     async function query(sql: string, parameters: readonly unknown[] = []) {
+      if (returned) throw new Error('The connection was released already.');
       if (broken) throw broken;
       if (client && client.getTransactionStatus() !== 'I') return ask(sql, parameters);
       return pRetry(
         () => {
-          if (broken) release();
+          if (broken) giveBack();
           return ask(sql, parameters);
         },
         { ...PATIENCE, shouldRetry: ({ error }) => mayPass(error, sql) },
       );
     }
 
-    return { query: query as unknown as PostgresPoolClient['query'], release };
+    return {
+      query: query as unknown as PostgresPoolClient['query'],
+      release() {
+        giveBack();
+        returned = true;
+      },
+    };
   }
 
   return {
