@@ -52,8 +52,12 @@ export async function serveApi(
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, given.notifications);
   const validator = createValidator();
-  const gates = createHttpGates({ hasWorker: given.inProcessRuns !== undefined });
+  const gates = createHttpGates({
+    hasWorker: given.inProcessRuns !== undefined,
+    connections: config.databaseConnections,
+  });
   const stopMeasuring = observeGates({
+    requests: gates.requests,
     bodies: gates.bodies,
     answers: gates.answers,
     run_starts: gates.runStarts,

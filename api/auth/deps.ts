@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import type { Config } from '../../platform/config/config.ts';
+import type { HttpGates } from '../../platform/limits/gates.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
 import type { MemberCache, MemberProfiles } from './member-cache.ts';
 import type { RateLimitedCounter } from './rate-limited-counter.ts';
@@ -16,4 +17,5 @@ export type AuthDeps = {
   rateLimited: RateLimitedCounter;
   members: MemberCache;
   memberProfiles: MemberProfiles;
+  gates: Pick<HttpGates, 'requests'>;
 };

@@ -2,24 +2,37 @@
 import { ConnectionFailed, logOutage } from '../../db/connection/database-errors.ts';
 import { type Quota, type QuotaState, takeRequest } from '../../db/tenants/limits.ts';
 import type { Config } from '../../platform/config/config.ts';
+import { PermitRejected } from '../../platform/limits/fair-queue.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
-import { type Principal, rateLimitSubject } from '../http/principal.ts';
-import { RetryLater } from '../http/request-errors.ts';
+import { ownerOf, type Principal, rateLimitSubject } from '../http/principal.ts';
+import { readerSignal } from '../http/reader-signal.ts';
+import { callerGone, RetryLater, toRejection } from '../http/request-errors.ts';
 import type { AuthDeps } from './deps.ts';
 
 /**
- * Counts the request with a token bucket (GCRA). Throws RATE_LIMITED when a quota is used up, and ConnectionFailed while
- * the database is away. Each response has the state of the quota with the least left. The request queues for database
- * connections under its organization, or under its user until the organization is known.
+ * Counts the request with a token bucket (GCRA), and acquires a permit for it until it is answered or waits for a run. Throws
+ * RATE_LIMITED when a quota is used up or the permit does not come in time, and ConnectionFailed while the database is away.
+ * Each response has the state of the quota with the least left.
  */
-export function limitRate({ config, db }: AuthDeps): ApiMiddleware {
+export function limitRate({ config, db, gates }: AuthDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
-    const quotas = quotasOf(config, ctx.state.principal);
-    show(ctx, await takeRequest(db, quotas).catch(uncounted));
+    const { principal } = ctx.state;
+    show(ctx, await takeRequest(db, quotasOf(config, principal)).catch(uncounted));
+    const signal = readerSignal(ctx.res);
+    using permit = await gates.requests
+      .acquire(ownerOf(principal), { signal })
+      .catch((error: unknown): never => {
+        if (signal.aborted) throw callerGone();
+        throw error instanceof PermitRejected ? toRejection(error, 'requests', REJECTED) : error;
+      });
+    ctx.state.releaseRequest = permit.release;
     await next();
   };
 }
+
+const TOO_MANY = 'Too many requests of this organization are in flight here; send fewer at a time';
+const REJECTED = { busy: TOO_MANY, full: TOO_MANY, deadline: TOO_MANY };
 
 function quotasOf(config: Config, principal: Principal): Quota[] {
   const caller = { subject: rateLimitSubject(principal), perMinute: config.rateLimitPerKey };

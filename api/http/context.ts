@@ -71,6 +71,8 @@ export type ApiState = {
   run: RunRow;
   /** `readBody`. */
   body: unknown;
+  /** Releases the permit of a request that goes on to wait for a run (`limitRate`). */
+  releaseRequest?: () => void;
   /** The request's permit to start a run (`admit`). */
   permit?: Permit | undefined;
   /** The body, for `readBody`. Rejects with the problem of the body (`admit`). */

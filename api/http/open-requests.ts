@@ -60,6 +60,7 @@ export function acquireUntilClosed(
   kind: keyof OpenRequests,
 ): () => void {
   const { release } = openRequests[kind](state.flowIds.organizationId);
+  state.releaseRequest?.();
   if (res.closed) release();
   else res.once('close', release);
   return release;

@@ -244,6 +244,7 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
             gone,
             goneOrStopping,
             reserveAnswer: reserve,
+            releaseRequest: () => ctx.state.releaseRequest?.(),
             ...toCaller({ principal: user, requestId }),
           } satisfies Omit<McpCall, 'deps'>,
         },

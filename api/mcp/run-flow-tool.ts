@@ -116,6 +116,7 @@ export const runFlowTool = defineTool({
     };
     addToLogContext({ organization_id: flow.organizationId });
     const { release } = call.deps.openRequests.call(flow.organizationId);
+    call.releaseRequest();
     return runToEnd(call, request, over).finally(release);
   },
 });

@@ -44,7 +44,10 @@ const runOne = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({ test_case_id: testCaseId }),
   output: testRun,
-  run: (call, { test_case_id }) => runTestCase(call.deps, call, test_case_id, { gone: call.goneOrStopping }),
+  run(call, { test_case_id }) {
+    call.releaseRequest();
+    return runTestCase(call.deps, call, test_case_id, { gone: call.goneOrStopping });
+  },
 });
 
 const runAll = defineTool({
@@ -55,7 +58,10 @@ const runAll = defineTool({
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   input: z.strictObject({ flow_id: flowId }),
   output: testRun,
-  run: (call, { flow_id }) => runAllTests(call.deps, call, flow_id, { gone: call.goneOrStopping }),
+  run(call, { flow_id }) {
+    call.releaseRequest();
+    return runAllTests(call.deps, call, flow_id, { gone: call.goneOrStopping });
+  },
 });
 
 const trace = defineTool({

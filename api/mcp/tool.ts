@@ -65,6 +65,8 @@ export type McpCall = Caller & {
   user: UserPrincipal;
   gone: AbortSignal;
   goneOrStopping: AbortSignal;
+  /** Releases the permit of the request, before the tool waits for a run. */
+  releaseRequest(): void;
   reserveAnswer: (owner: string, bytes: number, how?: { isMade: boolean }) => Promise<void>;
 };
 

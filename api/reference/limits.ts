@@ -47,6 +47,7 @@ import {
   REQUEST_BYTES,
   REQUEST_BYTES_EACH,
   REQUEST_BYTES_WAIT_MS,
+  REQUEST_WAIT_MAX_MS,
   SMALL_BYTES,
   START_WAIT_MAX_MS,
   STARTS_QUEUED_EACH_MAX,
@@ -144,6 +145,11 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       subject: 'Rest of a rejected request',
       most: `${bytes(DISCARD_MAX_BYTES)} are read and discarded`,
       beyond: 'The connection closes.',
+    },
+    {
+      subject: 'Requests of an organization at a time, in an API process',
+      most: `three quarters of \`WEIR_DATABASE_CONNECTIONS\`. Further ones wait up to ${time(REQUEST_WAIT_MAX_MS)}; requests that wait for a run count below`,
+      beyond: RATE_LIMITED,
     },
     {
       subject: 'Unanswered requests of a connection',

@@ -258,6 +258,7 @@ function waitForEnd(deps: ApiDeps, updates: Updates): ApiMiddleware {
       const { organizationId } = flowIds;
       const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
       const { release } = deps.openRequests.follow(organizationId);
+      ctx.state.releaseRequest?.();
       await updates.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(release);
       await requireStillAllowed(deps, ctx.state.principal, organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);

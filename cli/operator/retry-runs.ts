@@ -138,7 +138,7 @@ async function withAcceptDeps<T>(db: Db, work: (deps: AcceptDeps) => Promise<T>)
       db,
       definitions: createFlowDefinitions(db),
       validator,
-      gates: createHttpGates({ hasWorker: false }),
+      gates: createHttpGates({ hasWorker: false, connections: 20 }),
       largeValues,
       registry,
       resolvePublic: WEBHOOK_RULES.resolvePublic,

@@ -36,8 +36,15 @@ const MODELS_RESERVED = { part: 1 / 4, min: 4, few: 3 };
 const MODELS_QUEUED_EACH_MAX = 500;
 const MODELS_QUEUED_MAX = 1_000;
 
+/** The part of the database connections that the requests of one organization may use at a time. */
+const CONNECTIONS_PART = 3 / 4;
+/** Shorter than clients wait for an answer. */
+export const REQUEST_WAIT_MAX_MS = 10_000;
+
 /** Weights are bytes where a gate is about bytes, otherwise 1. Keys are organizations. */
 export type HttpGates = {
+  /** Requests, until they are answered or wait for a run. Keys are organizations, or users who act for none. */
+  requests: FairQueue;
   /** Bytes of request bodies, until their call is stored. */
   bodies: FairQueue;
   /** Bytes of answers, from before they are loaded until they are sent. */
@@ -53,10 +60,21 @@ export function isSaturated(gate: FairQueue): boolean {
   return queued > 0 && weight > REQUEST_BYTES.capacity - REQUEST_BYTES_EACH;
 }
 
-/** Creates the gates of HTTP requests. `hasWorker`: the worker of this process carries the runs out. */
-export function createHttpGates({ hasWorker }: { hasWorker: boolean }): HttpGates {
+/**
+ * Creates the gates of HTTP requests. `hasWorker`: the worker of this process carries the runs out. `connections`: the database
+ * connections of this process.
+ */
+export function createHttpGates({
+  hasWorker,
+  connections,
+}: {
+  hasWorker: boolean;
+  connections: number;
+}): HttpGates {
+  const ofOne = Math.max(1, Math.floor(connections * CONNECTIONS_PART));
   const starts = hasWorker ? STARTS_WITH_WORKER : STARTS_WITHOUT_WORKER;
   return {
+    requests: createFairQueue({ capacity: Infinity, perKeyMax: ofOne, waitMaxMs: REQUEST_WAIT_MAX_MS }),
     bodies: createFairQueue({ ...REQUEST_BYTES, waitMaxMs: REQUEST_BYTES_WAIT_MS }),
     answers: createFairQueue({ ...REQUEST_BYTES, waitMaxMs: REQUEST_BYTES_WAIT_MS }),
     runStarts: createFairQueue({

@@ -49,6 +49,8 @@ export function admit(
   }: { priority?: Priority; hasBody?: boolean; waits?: boolean } = {},
 ): ApiMiddleware {
   return async function admit(ctx, next) {
+    // From here on, the gate of run starts limits the request.
+    ctx.state.releaseRequest?.();
     const close = waits ? acquireUntilClosed(deps, ctx, 'call') : undefined;
     const received = hasBody ? receive(deps, ctx) : undefined;
     if (received) ctx.state.received = received;

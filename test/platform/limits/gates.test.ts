@@ -9,13 +9,13 @@ const FEW = 12 * MIB;
 describe('the gates of request bytes', () => {
   for (const name of ['bodies', 'answers'] as const) {
     it(`have room for ${name} of idle organizations, however long four others hold theirs`, () => {
-      const gate = createHttpGates({ hasWorker: true })[name];
+      const gate = createHttpGates({ hasWorker: true, connections: 20 })[name];
       for (const key of ['a', 'b', 'c', 'd']) assert(gate.tryAcquire(key, { weight: REQUEST_BYTES_EACH }));
       for (const key of ['e', 'f']) assert(gate.tryAcquire(key, { weight: FEW }));
     });
 
     it(`are saturated by ${name} of several organizations, and not by those of one`, async () => {
-      const gate = createHttpGates({ hasWorker: true })[name];
+      const gate = createHttpGates({ hasWorker: true, connections: 20 })[name];
       const gone = new AbortController();
       const queue = (key: string) => {
         const queued = gate.acquire(key, { weight: REQUEST_BYTES_EACH, signal: gone.signal });
@@ -32,7 +32,7 @@ describe('the gates of request bytes', () => {
   }
 
   it('are metrics, by gate', async () => {
-    const { answers } = createHttpGates({ hasWorker: true });
+    const { answers } = createHttpGates({ hasWorker: true, connections: 20 });
     const metrics = captureMetrics();
     const stop = observeGates({ tested: answers });
     const read = async () => {

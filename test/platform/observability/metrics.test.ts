@@ -78,6 +78,7 @@ describe('/metrics', () => {
       'inputs',
       'model_answers',
       'prompts',
+      'requests',
       'run_starts',
       'sandbox',
       'webhooks',

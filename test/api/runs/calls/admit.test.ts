@@ -133,7 +133,7 @@ describe('requests that start a run', () => {
 
   for (const hasWorker of [false, true])
     it(`start at once beside the flood of another organization, with a worker: ${hasWorker}`, async () => {
-      const { runStarts } = createHttpGates({ hasWorker });
+      const { runStarts } = createHttpGates({ hasWorker, connections: 20 });
       const gone = new AbortController();
       const flood = Array.from({ length: 500 }, () =>
         runStarts.acquire('flood', { signal: gone.signal }).catch(() => undefined),
@@ -146,7 +146,7 @@ describe('requests that start a run', () => {
     });
 
   it('are rejected beyond 1,000 in the queue of one organization, jobs first', async () => {
-    const { runStarts } = createHttpGates({ hasWorker: false });
+    const { runStarts } = createHttpGates({ hasWorker: false, connections: 20 });
     const deps = depsOf(runStarts);
     const gone = new AbortController();
     while (runStarts.tryAcquire('a'));

@@ -45,7 +45,7 @@ describe('requests of one organization', () => {
       const refused = await Promise.race(answers);
       assert.deepEqual([refused.status, refused.body.detail.code], [429, 'RATE_LIMITED']);
       assert.match(refused.body.detail.message, /send fewer at a time/);
-      assert.equal(refused.headers.get('retry-after'), '5');
+      assert(Number(refused.headers.get('retry-after')) >= 1);
       assert.equal((await deliveries(other)).status, 200);
       return { answers };
     });
@@ -53,7 +53,7 @@ describe('requests of one organization', () => {
     stop();
     assert.deepEqual(new Set(statuses), new Set([429, 200]));
     const refused = statuses.filter((status) => status === 429).length;
-    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=connections'], refused);
+    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=requests'], refused);
     metrics.stop();
     assert.deepEqual(
       lines.filter(({ msg }) => msg.startsWith('The database is away')),
