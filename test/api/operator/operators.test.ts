@@ -220,17 +220,11 @@ describe('an operator', () => {
   // The last of all: the network of the tests is then out of tries.
   describe('whose key is guessed', () => {
     it('is refused unheard after too many wrong keys from a network, unless the key worked there', async () => {
-      const statuses = [];
-      for (let index = 0; index < 4; index += 1) {
-        const guess = `${operator.key.slice(0, -32)}${String(index).repeat(32)}`;
-        statuses.push((await call('GET', '/me', undefined, guess)).status);
-      }
-      assert.equal((await call('GET', '/me')).status, 200);
-      for (let index = 0; statuses.at(-1) === 401 && index < FAILED_SIGN_INS * 2; index += 1)
-        statuses.push(
-          (await call('GET', '/me', undefined, `weir_operator_AAAAAAAA_${'A'.repeat(32)}`)).status,
-        );
-      assert.equal(statuses.at(-1), 429);
+      const guess = () => call('GET', '/me', undefined, `${operator.key.slice(0, -32)}${'A'.repeat(32)}`);
+      // At once, so that the network is out of tries for a minute.
+      const answers = await Promise.all(Array.from({ length: 2 * FAILED_SIGN_INS }, guess));
+      for (const { status } of answers) assert.ok([401, 429].includes(status), `${status}`);
+      assert.equal((await guess()).status, 429);
       assert.equal((await call('GET', '/me')).status, 200);
       const other = await createOperatorKey(weir);
       assert.equal((await call('GET', '/me', undefined, other.key)).status, 429);
