@@ -250,7 +250,8 @@ const environment = z.object({
   WEIR_OPERATORS: userIds.default(new Set()).meta({
     program: 'API',
     byDefault: 'none; `npm start`, except in production: owners of the demo organization',
-    description: 'Comma-separated user ids (`sub`) of operators, who may do what an owner of any organization may.',
+    description:
+      'Comma-separated user ids (`sub`) of operators, who may do what an owner of any organization may.',
   }),
   WEIR_STARTING_CREDITS: credits.default(0).meta({
     program: 'API',
