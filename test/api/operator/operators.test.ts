@@ -2,6 +2,9 @@
 // route is in test/api/app.test.ts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { findLostAccess } from '../../../api/auth/authenticate.ts';
+import type { UserPrincipal } from '../../../api/http/principal.ts';
+import { findOperatorKey } from '../../../db/tenants/operator-keys.ts';
 import { captureLog } from '../../capture-log.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startWeir, type Weir } from '../../harness.ts';
@@ -105,6 +108,21 @@ describe('an operator', () => {
         await provider.token(USER),
       );
       assert.deepEqual(again.body, revoked.body);
+    });
+
+    it('may read no more over an open stream once the key is revoked', async () => {
+      const { keyId, actor } = await createOperatorKey(weir);
+      const operatorKey = (await findOperatorKey(weir.db, keyId)) ?? assert.fail();
+      const principal = { kind: 'user', userId: actor, isOperator: true, operatorKey } as UserPrincipal;
+      const lost = () =>
+        findLostAccess(
+          { db: weir.db } as never,
+          { ...principal, expiresAt: new Date(Date.now() + 60_000) },
+          acme.organizationId,
+        );
+      assert.equal(await lost(), undefined);
+      await call('DELETE', `/operator/keys/${keyId}`);
+      assert.equal(await lost(), 'unauthenticated');
     });
 
     it('is the author of what it changes, and no member of what it creates', async () => {
