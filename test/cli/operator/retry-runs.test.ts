@@ -108,10 +108,16 @@ describe('weir runs retry --failed, of an operator', () => {
 
   it('takes ids of runs of any organization, and says of each what came of it', async () => {
     const failed = await startFailing(await createFlow());
+    await weir.db
+      .updateTable('run')
+      .set({ environment: 'test' })
+      .where('execution_id', '=', failed)
+      .execute();
     const unknown = randomUUID();
     const { code: exit, stdout } = await operator.run('runs', 'retry', failed, unknown);
     assert.equal(exit, 1);
-    assert.match(stdout, new RegExp(`^${failed} +[0-9a-f-]{36}$`, 'm'));
+    const [, again = ''] = new RegExp(`^${failed} +([0-9a-f-]{36})$`, 'm').exec(stdout) ?? [];
+    assert.equal((await operator.succeedJson('runs', 'show', again)).environment, 'test', stdout);
     assert.match(stdout, new RegExp(`^${unknown} +not: The run \\S+ does not exist`, 'm'));
   });
 });
