@@ -118,7 +118,7 @@ describe('a run whose workflow an operator handles in the Temporal Web UI', () =
     assert.equal(body.code, 'CANCELLED');
     assert.match(
       body.errorMessage,
-      /cancel it: POST …\/jobs\/\{executionId\}\/cancel or weir operator runs cancel/,
+      /cancel it: POST …\/jobs\/\{executionId\}\/cancel or weir runs cancel/,
     );
   });
 });
