@@ -26,6 +26,11 @@ import {
   serveSignInMetadata,
   signInMetadataPath,
 } from './mcp/resource-metadata.ts';
+import { operatorAssistantRoutes } from './operator/assistants.ts';
+import { cancelTestRunsRoutes } from './operator/cancel-test-runs.ts';
+import { operatorKeyRoutes } from './operator/keys.ts';
+import { operatorOrganizationRoutes } from './operator/organizations.ts';
+import { stuckRunRoutes } from './operator/stuck-runs.ts';
 import { apiKeyRoutes } from './organizations/api-keys.ts';
 import { assistantRoutes } from './organizations/assistants.ts';
 import { auditLogRoutes } from './organizations/audit-log.ts';
@@ -48,7 +53,7 @@ import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
 import { forkRoutes } from './runs/fork.ts';
 import { draftRunRoutes, jobRoutes } from './runs/jobs.ts';
-import { allRunsRoutes, runRoutes } from './runs/list-runs.ts';
+import { allRunsRoutes, operatorRunRoutes, runRoutes } from './runs/list-runs.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
 import { runRequestRoutes } from './runs/run-request.ts';
@@ -109,6 +114,12 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...testCaseRoutes(deps),
     ...flowTestRunRoutes(deps),
     ...testRunRoutes(deps),
+    ...operatorKeyRoutes(deps),
+    ...operatorOrganizationRoutes(deps),
+    ...operatorAssistantRoutes(deps),
+    ...operatorRunRoutes(deps),
+    ...stuckRunRoutes(deps),
+    ...cancelTestRunsRoutes(deps),
     ...codecRoutes(deps),
     ...mcpRoutes(deps),
   ];

@@ -1,4 +1,5 @@
-// The commands of `weir`. commands/ and flows/ use the HTTP API through api/. operator/ and backup/ use the database.
+// The commands of `weir`. commands/, flows/ and operator/ use the HTTP API through api/. backup/, `operator create` and
+// `operator secrets` use the database.
 // sign-in/ gets tokens, listen/ receives webhooks, doctor/ checks the dependencies of the service, and terminal/ reads
 // arguments and prints.
 import { Command, Help, type Option } from 'commander';
@@ -37,8 +38,8 @@ export function createProgram(): Command {
   const program = new Command('weir').description(
     'Works with a Weir service.\n\n' +
       'Commands use the HTTP API of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
-      'with WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
-      'npm start ran with it. Only weir operator, backup, restore and doctor use the database directly.',
+      'with WEIR_OPERATOR_KEY, WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
+      'npm start ran with it. Only weir operator create and secrets, backup, restore and doctor use the database directly.',
   );
   addLoginCommands(program);
   addWhoamiCommand(program);

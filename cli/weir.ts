@@ -2,7 +2,7 @@
 import { runCommand } from './run-command.ts';
 import { note } from './terminal/print.ts';
 
-// A pipe such as `weir operator runs list | head` closes stdout early.
+// A pipe such as `weir runs list | head` closes stdout early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   note(`The output of this command cannot be written: ${error.message}.`);

@@ -488,6 +488,19 @@ CREATE TABLE model_key (
   constraint model_key_pkey PRIMARY KEY (organization_id, provider)
 );
 
+CREATE TABLE operator_key (
+  id uuid not null default gen_random_uuid(),
+  key_id text not null,
+  name text not null,
+  secret_hmac bytea not null,
+  created_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  constraint operator_key_key_id_key UNIQUE (key_id),
+  constraint operator_key_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE organization (
   id uuid not null default gen_random_uuid(),
   slug text not null,

@@ -7,7 +7,7 @@ import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { TraceContext } from '../platform/observability/tracing.ts';
-import type { ApiKeyTable, ConnectedAssistantTable, Now } from './tables/access.ts';
+import type { ApiKeyTable, ConnectedAssistantTable, Now, OperatorKeyTable } from './tables/access.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
 
@@ -380,7 +380,7 @@ interface ModelKeyTable {
 interface AuditEntryTable {
   id: Generated<number>;
   organization_id: string;
-  /** A user id, `api_key/{key_id}` or `operator`. */
+  /** A user id, `api_key/{key_id}`, `operator/{key_id}`, or `service`. */
   actor: string;
   /** `resource.verb`. */
   action: string;
@@ -402,6 +402,7 @@ export interface Schema extends WebhookTables {
   model_key: ModelKeyTable;
   project: ProjectTable;
   api_key: ApiKeyTable;
+  operator_key: OperatorKeyTable;
   flow: FlowTable;
   flow_version: FlowVersionTable;
   run: RunTable;

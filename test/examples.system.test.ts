@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { importFlow } from '../cli/operator/import-flow.ts';
 import { provideDemoData } from '../dev/database/demo-data.ts';
 import { startDemoModelServer } from '../dev/demo-model/server.ts';
+import { createOperator } from './cli/operator-cli.ts';
 import { type FaultyProxy, startFaultyProxy } from './fakes/faulty-proxy.ts';
 import { startWeir, type Weir } from './harness.ts';
 import { itWith } from './where-available.ts';
@@ -39,12 +39,9 @@ describe('examples', () => {
     const dialMap = JSON.stringify({ 'www.wikipedia.org': '127.0.0.1:1' });
     weir = await startWeir({ env: { DEMO_BASE_URL: models.url, WEIR_TEST_DIAL_MAP: dialMap } });
     key = await provideDemoData(weir.db, weir.config.apiKeyPepper, undefined);
-    for (const name of FLOWS)
-      await importFlow(weir.db, path.join(ROOT, 'examples', name), {
-        project: 'demo/demo',
-        note: 'test',
-        production: true,
-      });
+    const files = FLOWS.map((name) => path.join(ROOT, 'examples', name));
+    const { succeed } = await createOperator(weir);
+    await succeed('flow', 'push', ...files, '--project', 'demo/demo', '--production', '--force');
   });
   after(async () => {
     await weir.stop();

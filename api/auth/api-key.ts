@@ -1,4 +1,5 @@
-// API keys: `weir_{environment}_{key_id}_{secret}` (docs/identity-and-access.md).
+// API keys, `weir_{environment}_{key_id}_{secret}`, and operators' keys, `weir_operator_{key_id}_{secret}`
+// (docs/identity-and-access.md).
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 
@@ -9,30 +10,32 @@ const SECRET_LENGTH = 32;
 /** The form of a `key_id`. */
 export const KEY_ID_PATTERN = new RegExp(`^[A-Za-z0-9]{${KEY_ID_LENGTH}}$`);
 const PATTERN = new RegExp(
-  `^weir_(live|test)_([A-Za-z0-9]{${KEY_ID_LENGTH}})_([A-Za-z0-9]{${SECRET_LENGTH}})$`,
+  `^weir_(live|test|operator)_([A-Za-z0-9]{${KEY_ID_LENGTH}})_([A-Za-z0-9]{${SECRET_LENGTH}})$`,
 );
 const NO_HMAC = Buffer.alloc(32);
 
 type MintedApiKey = { plaintext: string; keyId: string; secretHmac: Buffer };
-type ApiKeyParts = { environment: Environment; keyId: string; secret: string };
+/** The environment of the runs that a key starts, or the keys of operators. */
+type KeyKind = Environment | 'operator';
+type KeyParts = { kind: KeyKind; keyId: string; secret: string };
 
 /** Creates a key. `plaintext` is shown once; only `keyId` and `secretHmac` are stored. */
-export function mintApiKey(environment: Environment, pepper: string): MintedApiKey {
+export function mintApiKey(kind: KeyKind, pepper: string): MintedApiKey {
   const keyId = randomText(KEY_ID_LENGTH);
   const secret = randomText(SECRET_LENGTH);
   return {
-    plaintext: `weir_${environment}_${keyId}_${secret}`,
+    plaintext: `weir_${kind}_${keyId}_${secret}`,
     keyId,
     secretHmac: hmac(secret, pepper),
   };
 }
 
-/** Splits an API key into its parts; undefined when the text does not have the form of a key. */
-export function parseApiKey(text: string): ApiKeyParts | undefined {
+/** Splits a key into its parts; undefined when the text does not have the form of a key. */
+export function parseApiKey(text: string): KeyParts | undefined {
   const match = PATTERN.exec(text);
   if (!match) return undefined;
-  const [, environment, keyId, secret] = match;
-  return { environment: environment as Environment, keyId: keyId as string, secret: secret as string };
+  const [, kind, keyId, secret] = match;
+  return { kind: kind as KeyKind, keyId: keyId as string, secret: secret as string };
 }
 
 /**

@@ -1,11 +1,14 @@
 // auth/ finds who is calling (the principal) and what they may do. This file: API keys and JWTs
 // (docs/identity-and-access.md).
 
+import { logOutage } from '../../db/connection/database-errors.ts';
 import type { KeyScope } from '../../db/tables/access.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
+import { findOperatorKey, touchOperatorKey } from '../../db/tenants/operator-keys.ts';
+import { findUserOrganization } from '../../db/tenants/organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { addToLogContext } from '../../platform/observability/log.ts';
+import { addToLogContext, log } from '../../platform/observability/log.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import type { KeyPrincipal, Principal, UserPrincipal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
@@ -15,19 +18,24 @@ import type { MemberCache } from './member-cache.ts';
 
 type Scopes = readonly [KeyScope, ...KeyScope[]];
 
-const API_KEY_PREFIX = /^weir_/;
+const API_KEY_PREFIX = /^weir_(?!operator_)/;
+const OPERATOR_KEY_PREFIX = /^weir_operator_/;
+/** Operators' keys do not expire; they are revoked. */
+const NEVER = new Date(8.64e15);
 /** The credentials that most endpoints take. */
 export const KEY_OR_TOKEN = 'an API key (weir_…) or a JWT';
 
 /**
- * Sets `ctx.state.user` and `principal` for endpoints that take only JWTs for the management API. Throws
- * UNAUTHENTICATED.
+ * Sets `ctx.state.user` and `principal` for endpoints that take no API keys: only JWTs for the management API and, unless
+ * the endpoint is about a person, operators' keys. Throws UNAUTHENTICATED.
  */
-export function authenticateUser(deps: AuthDeps): ApiMiddleware {
+export function authenticateUser(deps: AuthDeps, { person = false } = {}): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), 'a JWT');
     if (API_KEY_PREFIX.test(token)) throw keyRefused();
-    setUser(ctx, await deps.signInLimiter.check(ctx.req, token, () => verifyUser(deps, token)));
+    const user = await deps.signInLimiter.check(ctx.req, token, () => getUser(deps, token));
+    if (person && user.operatorKey) throw keyRefused();
+    setUser(ctx, user);
     await next();
   };
 }
@@ -54,9 +62,44 @@ export function bearerToken(header: string, what: string): string {
   return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
 }
 
-async function verifyUser({ config, tokens }: AuthDeps, token: string) {
+async function getUser(deps: AuthDeps, token: string): Promise<UserPrincipal> {
+  if (OPERATOR_KEY_PREFIX.test(token)) return getOperator(deps, token);
+  const { config, tokens } = deps;
   const user = await tokens.verify(token, config.oidc ? [config.oidc.audience] : []);
-  return user ?? refuseCredentials();
+  return markOperator(config, user ?? refuseCredentials());
+}
+
+/** Gives a user of WEIR_OPERATORS the rights of an operator. */
+export function markOperator({ operators }: AuthDeps['config'], user: UserPrincipal): UserPrincipal {
+  return operators.has(user.userId) ? { ...user, isOperator: true } : user;
+}
+
+/** Looks the key up for each request, so that a revoked one is refused at once. */
+async function getOperator({ config, db }: AuthDeps, token: string): Promise<UserPrincipal> {
+  const parts = parseApiKey(token);
+  if (!parts) return refuseKey('it does not have the form of an operator’s key');
+  const key = await findOperatorKey(db, parts.keyId);
+  const hasItsSecret = secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
+  if (!key) return refuseKey('the operator’s key does not exist', parts.keyId);
+  if (!hasItsSecret) return refuseKey('its secret or WEIR_API_KEY_PEPPER is wrong', parts.keyId);
+  if (key.revoked_at) return refuseKey('it is revoked', parts.keyId);
+  touchOperatorKey(db, key.id).catch((error: Error) => {
+    if (!logOutage(error)) log.warn({ err: error }, 'The use of an operator’s key could not be recorded.');
+  });
+  return {
+    kind: 'user',
+    userId: `operator/${key.key_id}`,
+    isOperator: true,
+    operatorKey: key,
+    profile: { name: null, email: null, emailVerified: false },
+    scopes: [],
+    audience: '',
+    client: { id: '' },
+    consentedAt: new Date(0),
+    issuedAt: new Date(0),
+    expiresAt: NEVER,
+    environment: 'live',
+  };
 }
 
 async function getKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
@@ -69,7 +112,7 @@ async function getKey({ config, apiKeys }: AuthDeps, token: string): Promise<Key
   if (!hasItsSecret) return refuseKey('its secret or WEIR_API_KEY_PEPPER is wrong', parts.keyId);
   if (key.revoked_at) return refuseKey('it is revoked', parts.keyId);
   if (!isUsable(key)) return refuseKey('it has expired', parts.keyId);
-  if (key.environment !== parts.environment) return refuseKey('it is of another environment', parts.keyId);
+  if (key.environment !== parts.kind) return refuseKey('it is of another environment', parts.keyId);
   apiKeys.recordUse(key);
   return {
     kind: 'key',
@@ -113,7 +156,7 @@ export function identifyCaller(deps: AuthDeps, ...keyScopes: Scopes): ApiMiddlew
   const identifyCaller: ApiMiddleware = async (ctx, next) => {
     const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
     const principal = await deps.signInLimiter.check(ctx.req, token, async () =>
-      API_KEY_PREFIX.test(token) ? getKey(deps, token) : verifyUser(deps, token),
+      API_KEY_PREFIX.test(token) ? getKey(deps, token) : getUser(deps, token),
     );
     ctx.state.principal = principal;
     nameInLog(principal);
@@ -127,9 +170,17 @@ export function identifyCaller(deps: AuthDeps, ...keyScopes: Scopes): ApiMiddlew
   return [Object.assign(identifyCaller, { keyScopes })];
 }
 
-/** Authenticates users by a JWT for the management API, and counts the request against their rate limits. */
+/**
+ * Authenticates users by a JWT for the management API, and operators by their keys, and counts the request against their
+ * rate limits.
+ */
 export function identifyUser(deps: AuthDeps): ApiMiddleware[] {
   return [authenticateUser(deps), limitRate(deps)];
+}
+
+/** As `identifyUser`, for endpoints about the signed-in person: an operator's key stands for nobody. */
+export function identifyPerson(deps: AuthDeps): ApiMiddleware[] {
+  return [authenticateUser(deps, { person: true }), limitRate(deps)];
 }
 
 /** Lists the key scopes that an endpoint accepts; empty where it takes no keys. */
@@ -155,7 +206,11 @@ export async function findLostAccess(
 ): Promise<'unauthenticated' | 'not_member' | undefined> {
   if (principal.kind === 'key')
     return isUsable(await apiKeys.find(principal.key.key_id)) ? undefined : 'unauthenticated';
+  if (principal.operatorKey && (await findOperatorKey(db, principal.operatorKey.key_id))?.revoked_at !== null)
+    return 'unauthenticated';
   if (principal.expiresAt.getTime() <= Date.now()) return 'unauthenticated';
+  if (principal.isOperator)
+    return (await findUserOrganization(db, principal, { id: organizationId })) ? undefined : 'not_member';
   return (await isMember(organizationId, principal.userId)) ? undefined : 'not_member';
 }
 

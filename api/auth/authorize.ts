@@ -4,7 +4,11 @@ import type { Role } from '../../db/schema.ts';
 import { findKeyProject } from '../../db/tenants/api-keys.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
-import { lockOrganization, organizationNotFound } from '../../db/tenants/organizations.ts';
+import {
+  findUserOrganization,
+  lockOrganization,
+  organizationNotFound,
+} from '../../db/tenants/organizations.ts';
 import { findUserProject, projectNotFound, type UserProject } from '../../db/tenants/projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -70,7 +74,8 @@ export async function authorizeBy<T extends CallerMembership>(
  * `member` after the creator has left. A key that an operator created is an admin.
  */
 async function roleOf(db: Db, principal: Principal, organizationId: string): Promise<Role | undefined> {
-  if (principal.kind === 'user') return findRole(db, organizationId, principal.userId);
+  if (principal.kind === 'user')
+    return (await findUserOrganization(db, principal, { id: organizationId }))?.role;
   if (principal.organizationId !== organizationId) return undefined;
   if (principal.userId === null) return 'admin';
   return (await findRole(db, organizationId, principal.userId)) ?? 'member';
@@ -122,24 +127,22 @@ export function loadProject(deps: AuthDeps, least: Role): ApiMiddleware {
 }
 
 async function findProject(db: Db, principal: Principal, id: string): Promise<UserProject | undefined> {
-  if (principal.kind === 'user') return findUserProject(db, principal.userId, id);
+  if (principal.kind === 'user') return findUserProject(db, principal, id);
   if (principal.projectId !== id.toLowerCase()) return undefined;
   return (await findKeyProject(db, principal.key.id)) ?? refuseCredentials();
 }
 
 /**
- * Admits the users of WEIR_OPERATORS to any organization. Throws FORBIDDEN for its members, and the same 404 for
+ * Admits operators to any organization. Throws FORBIDDEN for its members, and the same 404 for
  * everybody else, whether it exists or not.
  */
-export function authorizeOperator({ config, db }: AuthDeps): ApiMiddleware {
+export function authorizeOperator({ db }: AuthDeps): ApiMiddleware {
   return async function authorizeOperator(ctx, next) {
     const organizationId = ctx.params.org_id?.toLowerCase() ?? '';
     if (!UUID_PATTERN.test(organizationId)) throw organizationNotFound();
-    const { userId } = ctx.state.user;
-    if (!config.operators.has(userId)) {
-      if (!(await findRole(db, organizationId, userId))) throw organizationNotFound();
-      throw operatorsOnly();
-    }
+    const organization = await findUserOrganization(db, ctx.state.user, { id: organizationId });
+    if (!organization) throw organizationNotFound();
+    if (!ctx.state.user.isOperator) throw operatorsOnly();
     addToLogContext({ organization_id: organizationId });
     await next();
   };

@@ -12,12 +12,14 @@ export const userIdSchema = z
   // `.` and `..` cannot be URL path segments, so such a member could never be removed. The audit log uses the other
   // names for actors who are not users.
   .regex(
-    /^(?!(?:\.{1,2}|operator|service)$|api_key\/)[^\p{Cc}\p{Cs}]*$/u,
-    'is not a valid user id: it has control characters, is ., .., operator or service, or begins with api_key/',
+    /^(?!(?:\.{1,2}|operator|service)$|(?:api_key|operator)\/)[^\p{Cc}\p{Cs}]*$/u,
+    'is not a valid user id: it has control characters, is ., .., operator or service, or begins with api_key/ or operator/',
   )
   // The same for validators without Unicode properties. JSON text has no lone surrogates.
   .meta({
-    override: { pattern: '^(?!(?:\\.{1,2}|operator|service)$|api_key/)[^\\u0000-\\u001f\\u007f-\\u009f]*$' },
+    override: {
+      pattern: '^(?!(?:\\.{1,2}|operator|service)$|(?:api_key|operator)/)[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    },
   });
 
 /** The longest address that mail can be sent to (RFC 5321, 4.5.3.1.3). */

@@ -11,7 +11,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { compressPayloads, type EncryptingCodec, encryptPayloads } from '../../temporal/data-converter.ts';
-import { authenticateUser, setUser } from '../auth/authenticate.ts';
+import { authenticateUser, markOperator, setUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import { allowOrigin } from '../http/allow-origin.ts';
@@ -107,7 +107,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
         responses: { 204: done('The cookie is set.'), ...CALLER_ERRORS },
       },
       handlers: [
-        authenticateUser(deps),
+        authenticateUser(deps, { person: true }),
         limitRate(deps),
         async function openSession(ctx: ApiContext) {
           ctx.set('Set-Cookie', sessions.open(ctx.state.user));
@@ -123,7 +123,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
     return async function authenticateBySession(ctx, next) {
       const user = ctx.get('authorization') === '' ? sessions.find(ctx.get('cookie')) : undefined;
       if (!user) return byToken(ctx, next);
-      setUser(ctx, user);
+      setUser(ctx, markOperator(deps.config, user));
       await next();
     };
   }
@@ -226,7 +226,7 @@ function decodePayloads(deps: ApiDeps): ApiMiddleware {
     const parsed = payloads.map(fromJson);
     const owners = parsed.map((one) => findWorkflow(codec, one));
     const ids = [...new Set(owners.filter((id) => id !== undefined && UUID_PATTERN.test(id)))] as string[];
-    const readable = ids.length > 0 ? await listReadableWorkflows(db, ctx.state.user.userId, ids) : new Set();
+    const readable = ids.length > 0 ? await listReadableWorkflows(db, ctx.state.user, ids) : new Set();
     if (readable.size === 0 && owners.some((id) => id !== undefined)) throw notReadable();
     const answered: JsonPayload[] = [];
     let room = BODY_MAX_BYTES;

@@ -1,4 +1,4 @@
-// Flow files: reads and writes a flow as YAML or JSON, for `weir flow` and `weir operator flow` (docs/flow-file.md).
+// Flow files: reads and writes a flow as YAML or JSON, for `weir flow` (docs/flow-file.md).
 import { Document, visit } from 'yaml';
 import type { z } from 'zod';
 import { type FlowDefinition, PROCESSOR_TYPES, type Step } from '../../flow/definition.ts';

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
+import type { FoundOperatorKey } from '../../db/tenants/operator-keys.ts';
+import type { Viewer } from '../../db/tenants/organizations.ts';
 import type { ProjectAccess } from '../../db/tenants/projects.ts';
 
 /** `userId`: the user who made the key; null when an operator did. */
@@ -18,10 +20,16 @@ export type KeyPrincipal = {
 /** A user's name and e-mail address from the identity provider, and whether it has verified that the address is the user's. */
 export type Profile = { name: string | null; email: string | null; emailVerified: boolean };
 
-/** `userId`: the token's `sub`. `audience`: the one of this service's audiences that the token was issued for. */
+/**
+ * A user, or an operator's key. `userId`: the token's `sub`, or `operator/` and the id of the key. `audience`: the one of
+ * this service's audiences that the token was issued for.
+ */
 export type UserPrincipal = {
   kind: 'user';
   userId: string;
+  /** The caller may do what an owner of any organization may: a user of WEIR_OPERATORS, or an operator's key. */
+  isOperator?: true;
+  operatorKey?: FoundOperatorKey;
   profile: Profile;
   scopes: string[];
   audience: string;
@@ -42,9 +50,23 @@ export function ownerOf(principal: Principal): string {
   return principal.kind === 'key' ? principal.organizationId : principal.userId;
 }
 
+export function isOperator(principal: Principal): boolean {
+  return principal.kind === 'user' && principal.isOperator === true;
+}
+
+/**
+ * Returns for whom a list of organizations or projects is made. The lists of a signed-in operator have only what the user
+ * belongs to; an operator's key belongs nowhere, so that its lists have everything.
+ */
+export function viewerOfLists({ userId, operatorKey }: UserPrincipal): Viewer {
+  return { userId, ...(operatorKey && { isOperator: true }) };
+}
+
 /** Returns the projects that a caller may access. */
 export function accessOf(principal: Principal): ProjectAccess {
-  return principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId };
+  if (principal.kind === 'key') return { projectId: principal.projectId };
+  const { userId, isOperator } = principal;
+  return { userId, ...(isOperator && { isOperator }) };
 }
 
 /** Returns the caller as an author in the audit log. */
@@ -56,6 +78,7 @@ export function authorOf(principal: Principal, requestId: string): Author {
 /** Returns the caller's key in the table of rate limits: the id of an API key, or a hash of the user id. */
 export function rateLimitSubject(principal: Principal): string {
   if (principal.kind === 'key') return principal.key.id;
+  if (principal.operatorKey) return principal.operatorKey.id;
   const hash = createHash('sha256').update(`user ${principal.userId}`).digest('hex');
   return hash.slice(0, 32);
 }

@@ -147,7 +147,7 @@ const deleteFlowTool = defineTool({
   output: z.strictObject({ flow_id: z.string(), slug: z.string() }),
   run: (call, { flow_id, confirm }) =>
     withLockedFlow(call, flow_id, async (tx, { id, slug, project_id, organizationId }) => {
-      const project = await findUserProject(tx, call.user.userId, project_id);
+      const project = await findUserProject(tx, call.user, project_id);
       requireRole(project?.role ?? 'member', 'admin');
       if (confirm !== slug)
         throw new ServiceError('VALIDATION_ERROR', `confirm: must be the slug of the flow, ${slug}`);

@@ -99,7 +99,7 @@ const listProjects = defineTool({
     next: z.string().nullable().meta({ description: 'Send it as `after` to get more; null at the end.' }),
   }),
   async run({ deps, user }, { after }) {
-    const rows = await listUserProjects(deps.db, user.userId, { after, limit: PROJECTS_MAX + 1 });
+    const rows = await listUserProjects(deps.db, user, { after, limit: PROJECTS_MAX + 1 });
     const { page, end } = toPage(rows, PROJECTS_MAX, (row) => `${row.organization_slug}/${row.slug}`);
     return {
       projects: page.map((row) => ({
@@ -207,7 +207,7 @@ export async function describeFlows(
  * Finds a project that the caller may see. Throws the same NOT_FOUND for unknown projects and for projects of others.
  */
 async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
-  const project = (await findUserProject(deps.db, user.userId, projectId)) ?? throwProjectNotFound(projectId);
+  const project = (await findUserProject(deps.db, user, projectId)) ?? throwProjectNotFound(projectId);
   deps.memberProfiles.save(project.organization_id, user);
   addToLogContext({ organization_id: project.organization_id });
   return project;
@@ -219,7 +219,7 @@ export async function requireLockedProject(
   { user }: Pick<McpCall, 'user'>,
   projectId: string,
 ): Promise<UserProject> {
-  const project = (await lockUserProject(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
+  const project = (await lockUserProject(tx, user, projectId)) ?? throwProjectNotFound(projectId);
   addToLogContext({ organization_id: project.organization_id });
   return project;
 }

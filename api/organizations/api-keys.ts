@@ -73,6 +73,7 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
 function createApiKey(deps: ApiDeps): ApiMiddleware {
   return async function createApiKey(ctx) {
     const { environment, name, scopes, expires_at } = ctx.state.body as z.infer<typeof createApiKeyRequest>;
+    const { user } = ctx.state;
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     const { plaintext, keyId, secretHmac } = mintApiKey(environment, deps.config.apiKeyPepper);
     const key = {
@@ -82,7 +83,7 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
       environment,
       name,
       secretHmac,
-      createdBy: ctx.state.user.userId,
+      ...(!user.operatorKey && { createdBy: user.userId }),
       ...(scopes && { scopes }),
       ...(expires_at && { expiresAt: expires_at }),
     };

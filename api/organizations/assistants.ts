@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { assistantNotFound, listAssistants } from '../../db/tenants/connected-assistants.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { identifyUser } from '../auth/authenticate.ts';
+import { identifyPerson } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
@@ -22,7 +22,7 @@ const listQuery = pageQuery(z.string().regex(UUID_PATTERN, 'must be a nextCursor
 const common = { tags: ['Assistants'], security: USERS_ONLY };
 
 export function assistantRoutes(deps: ApiDeps): Route[] {
-  const first = identifyUser(deps);
+  const first = identifyPerson(deps);
   return [
     {
       method: 'get',

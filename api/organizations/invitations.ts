@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/connect.ts';
 import { ALREADY_INVITED, type InvitationRow, listInvitations } from '../../db/tenants/invitations.ts';
 import { getOrganizationName } from '../../db/tenants/organizations.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { identifyUser } from '../auth/authenticate.ts';
+import { identifyPerson, identifyUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import { emailAddress, verifiedAddress } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -196,7 +196,7 @@ export function acceptInvitationRoutes(deps: ApiDeps): Route[] {
           ...conflict('You are a member already.', alreadyMemberOf(joined.organization.name).message),
         },
       },
-      handlers: [...identifyUser(deps), accept(deps)],
+      handlers: [...identifyPerson(deps), accept(deps)],
     },
   ];
 }

@@ -39,7 +39,8 @@ const userRecord = z
           'The newest 20 open invitations to your verified e-mail address: `POST /invitations/{invitation_id}/accept` joins.',
       }),
     operator: z.boolean().meta({
-      description: 'Whether you are an operator of the service, who grants credits.',
+      description:
+        'Whether you are an operator of the service, who may do what an owner of any organization may.',
     }),
     hasMore: z.boolean().meta({
       description:
@@ -61,4 +62,14 @@ const keyRecord = z
   })
   .meta({ id: 'MeApiKey' });
 
-export const meRecord = z.discriminatedUnion('kind', [userRecord, keyRecord]).meta({ id: 'Me' });
+const operatorRecord = z
+  .object({
+    kind: z.literal('operator').meta({ description: 'A key of an operator of the service.' }),
+    keyId: z.string().meta({ description: 'The 8 characters after weir_operator_.' }),
+    name: z.string(),
+  })
+  .meta({ id: 'MeOperator' });
+
+export const meRecord = z
+  .discriminatedUnion('kind', [userRecord, keyRecord, operatorRecord])
+  .meta({ id: 'Me' });

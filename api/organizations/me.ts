@@ -11,7 +11,7 @@ import { verifiedAddress } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
-import type { KeyPrincipal, UserPrincipal } from '../http/principal.ts';
+import type { KeyPrincipal, Principal, UserPrincipal } from '../http/principal.ts';
 import { me } from '../reference/management-examples.ts';
 import { answer, COMMON_ERRORS } from '../reference/operations.ts';
 import { meRecord } from './me-schema.ts';
@@ -43,15 +43,20 @@ export function meRoutes(deps: ApiDeps): Route[] {
 function getMe(deps: ApiDeps): ApiMiddleware {
   return async function getMe(ctx) {
     const { principal } = ctx.state;
-    ctx.body =
-      principal.kind === 'key' ? await describeKey(deps, principal) : await describeUser(deps, principal);
+    ctx.body = await describeCaller(deps, principal);
   };
 }
 
-async function describeUser({ db, config }: ApiDeps, user: UserPrincipal): Promise<Me> {
+async function describeCaller(deps: ApiDeps, principal: Principal): Promise<Me> {
+  if (principal.kind === 'key') return describeKey(deps, principal);
+  const { operatorKey: key } = principal;
+  return key ? { kind: 'operator', keyId: key.key_id, name: key.name } : describeUser(deps, principal);
+}
+
+async function describeUser({ db }: ApiDeps, user: UserPrincipal): Promise<Me> {
   const { userId, profile } = user;
-  const organizations = await listUserOrganizations(db, userId, { limit: ORGANIZATIONS_MAX + 1 });
-  const projects = await listUserProjects(db, userId, { limit: PROJECTS_MAX + 1 });
+  const organizations = await listUserOrganizations(db, { userId }, { limit: ORGANIZATIONS_MAX + 1 });
+  const projects = await listUserProjects(db, { userId }, { limit: PROJECTS_MAX + 1 });
   const { page: shown, end } = toPage(organizations, ORGANIZATIONS_MAX, ({ slug }) => slug);
   const projectsOf = Map.groupBy(projects.slice(0, PROJECTS_MAX), (project) => project.organization_id);
   return {
@@ -66,7 +71,7 @@ async function describeUser({ db, config }: ApiDeps, user: UserPrincipal): Promi
       projects: (projectsOf.get(id) ?? []).map(toNamed),
     })),
     invitations: await describeInvitations(db, user),
-    operator: config.operators.has(userId),
+    operator: user.isOperator === true,
     hasMore: end.hasMore || projects.length > PROJECTS_MAX,
   };
 }

@@ -13,13 +13,14 @@ import {
 } from '../../db/tenants/organizations.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { cancelDeleted } from '../../temporal/cancel-workflow.ts';
-import { identifyUser } from '../auth/authenticate.ts';
+import { identifyPerson, identifyUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import { slugSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
+import { viewerOfLists } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -70,7 +71,11 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, createOrganizationRequest), createOrganization(deps)],
+      handlers: [
+        ...identifyPerson(deps),
+        readBody(deps, createOrganizationRequest),
+        createOrganization(deps),
+      ],
     },
     {
       method: 'get',
@@ -162,7 +167,10 @@ function createOrganization(deps: ApiDeps): ApiMiddleware {
 function listOrganizations({ db }: ApiDeps): ApiMiddleware {
   return async function listOrganizations(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
-    const rows = await listUserOrganizations(db, ctx.state.user.userId, { after: cursor, limit: limit + 1 });
+    const rows = await listUserOrganizations(db, viewerOfLists(ctx.state.user), {
+      after: cursor,
+      limit: limit + 1,
+    });
     const { page, end } = toPage(rows, limit, ({ slug }) => slug);
     ctx.body = { organizations: page.map(toOrganization), ...end };
   };
@@ -172,7 +180,7 @@ function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
   return async function getOrganizationBySlug(ctx) {
     const { slug = '' } = ctx.params;
     const row = SLUG_PATTERN.test(slug)
-      ? await findUserOrganization(db, ctx.state.user.userId, { slug })
+      ? await findUserOrganization(db, ctx.state.user, { slug })
       : undefined;
     if (!row) throw organizationNotFound();
     ctx.body = toOrganization(row);
@@ -182,7 +190,7 @@ function getOrganizationBySlug({ db }: ApiDeps): ApiMiddleware {
 function getOrganization({ db }: ApiDeps): ApiMiddleware {
   return async function getOrganization(ctx) {
     const id = ctx.state.membership.organizationId;
-    const row = await findUserOrganization(db, ctx.state.user.userId, { id });
+    const row = await findUserOrganization(db, ctx.state.user, { id });
     if (!row) throw organizationNotFound();
     ctx.body = toOrganization(row);
   };

@@ -19,6 +19,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { pageQuery, toPage } from '../http/page.ts';
+import { viewerOfLists } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -163,15 +164,21 @@ function createProject(deps: ApiDeps): ApiMiddleware {
   return async function createProject(ctx) {
     const request = ctx.state.body as z.infer<typeof createProjectRequest>;
     const { name, slug, description, organization_id: id } = request;
-    const { userId } = ctx.state.user;
+    const { user } = ctx.state;
     if (!UUID_PATTERN.test(id)) throw organizationNotFound();
     const { organizationId } = await authorizeBy(ctx.state, deps, async (db) => {
-      const organization = await findUserOrganization(db, userId, { id });
+      const organization = await findUserOrganization(db, user, { id });
       if (!organization) throw organizationNotFound();
       requireRole(organization.role, 'admin');
       return { organizationId: organization.id, role: organization.role };
     });
-    const project = { organizationId, userId, name, slug, description };
+    const project = {
+      organizationId,
+      ...(!user.operatorKey && { userId: user.userId }),
+      name,
+      slug,
+      description,
+    };
     const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => addProject(tx, author, project));
     ctx.status = 201;
     ctx.body = toProject(row);
@@ -182,7 +189,9 @@ function listProjects({ db }: ApiDeps): ApiMiddleware {
   return async function listProjects(ctx) {
     const { limit, cursor, organization_id } = ctx.state.query as z.infer<typeof listQuery>;
     const page = { after: cursor, limit: limit + 1, organizationId: organization_id };
-    const rows = await listUserProjects(db, ctx.state.user.userId, page);
+    const { user } = ctx.state;
+    const viewer = organization_id === undefined ? viewerOfLists(user) : user;
+    const rows = await listUserProjects(db, viewer, page);
     const { page: shown, end } = toPage(rows, limit, (row) => `${row.organization_slug}/${row.slug}`);
     ctx.body = { projects: shown.map(toProject), ...end };
   };
@@ -228,8 +237,10 @@ function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
   return async function getProjectBySlug(ctx) {
     const { slug = '' } = ctx.params;
     const { organization_id } = ctx.state.query as z.infer<typeof bySlugQuery>;
+    const { user } = ctx.state;
+    const viewer = organization_id === undefined ? viewerOfLists(user) : user;
     const rows = SLUG_PATTERN.test(slug)
-      ? await listUserProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
+      ? await listUserProjectsBySlug(db, viewer, slug, organization_id, SAME_SLUG_MAX)
       : [];
     const [project, ...others] = rows;
     if (!project) throw projectNotFound();

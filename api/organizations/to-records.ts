@@ -3,6 +3,7 @@ import type { ApiKeyRow } from '../../db/tenants/api-keys.ts';
 import type { AuditEntryRow } from '../../db/tenants/audit-entries.ts';
 import type { AssistantRow } from '../../db/tenants/connected-assistants.ts';
 import type { MemberRow } from '../../db/tenants/memberships.ts';
+import type { OperatorKeyRow } from '../../db/tenants/operator-keys.ts';
 import type { UserOrganization } from '../../db/tenants/organizations.ts';
 import type { ProjectRow } from '../../db/tenants/projects.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
@@ -68,6 +69,18 @@ export function toMember(row: MemberRow) {
     emailVerified: row.email_verified ?? false,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+/** Describes an operator's key for responses and the `weir` command. */
+export function toOperatorKey(row: OperatorKeyRow) {
+  return {
+    keyId: row.key_id,
+    name: row.name,
+    createdAt: row.created_at.toISOString(),
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+    revokedBy: row.revoked_by,
   };
 }
 

@@ -84,6 +84,7 @@ export const me = {
     organization: { id, slug, name },
     project: { id: project.id, slug: named.slug, name: named.name },
   },
+  operatorKey: { kind: 'operator', keyId: '3Fq8ZcWn', name: 'Ann’s laptop' },
 };
 
 export const modelPage = {

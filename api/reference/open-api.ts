@@ -26,7 +26,8 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   invitation_id: { description: 'The id of the invitation.' },
   assistant_id: { description: 'The `id` of the assistant in the list.' },
   provider: { description: 'The prefix of its models.', example: 'openai' },
-  key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
+  key_id: { description: 'The 8 characters after weir_live_, weir_test_ or weir_operator_.' },
+  user_id: { description: 'The `sub` of the user’s tokens.' },
   org_id: { description: 'The id of the organization.' },
   test_case_id: { description: 'The id of the test case.' },
   test_run_id: { description: 'The id that the test run was answered with when it was started.' },
@@ -61,6 +62,7 @@ const TAGS = [
   { name: 'Tests', description: 'Runs of a flow’s test cases.' },
   { name: 'MCP', description: 'Tools for assistants.' },
   { name: 'Assistants', description: 'The assistants that a user has connected over MCP.' },
+  { name: 'Operators', description: 'What only operators of the service do.' },
   { name: 'Temporal', description: 'What the engine’s Web UI and CLI ask for.' },
 ];
 
@@ -113,6 +115,12 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
           bearerFormat: 'JWT',
           description:
             'A token that the identity provider issued to a user. After `npm start`, `npx weir token` prints one.',
+        },
+        operatorKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A key of an operator of the service, `weir_operator_…`, from `weir operator create`. Endpoints that take the JWT of an organization’s owner take it too, for every organization.',
         },
         mcpJwt: {
           type: 'http',

@@ -12,6 +12,12 @@ import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { unknownCursor } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import {
+  identifyOperator,
+  OPERATOR_ERRORS,
+  OPERATOR_PATH,
+  operatorOperation,
+} from '../operator/identify-operator.ts';
+import {
   ORGANIZATIONS_PATH,
   PROJECT_ERRORS,
   PROJECTS_PATH,
@@ -23,6 +29,7 @@ import { listedRunPage, runPage } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { READ_ERRORS } from './run-errors.ts';
 import {
+  operatorRunListQuery,
   organizationRunListQuery,
   projectRunListQuery,
   type RunListQuery,
@@ -102,6 +109,27 @@ export function allRunsRoutes(deps: ApiDeps): Route[] {
         authorizeOrganization(deps, { role: 'member' }),
         readQuery(organizationRunListQuery),
         list(deps, ({ membership }) => ({ organizationId: membership.organizationId })),
+      ],
+    },
+  ];
+}
+
+/** Lists the endpoint that lists the runs of every organization, for operators. */
+export function operatorRunRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${OPERATOR_PATH}/runs`,
+      operation: {
+        ...operationOf(operatorRunListQuery, OPERATOR_ERRORS),
+        ...operatorOperation,
+        operationId: 'listAllRuns',
+        summary: 'List the runs of all organizations, newest first',
+      },
+      handlers: [
+        ...identifyOperator(deps),
+        readQuery(operatorRunListQuery),
+        list(deps, () => ({ all: true })),
       ],
     },
   ];

@@ -2,7 +2,7 @@
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { accessOf } from '../http/principal.ts';
+import { accessOf, isOperator } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { examplesOf, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
 import { accepted } from '../reference/run-examples.ts';
@@ -108,7 +108,12 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
 
 function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
   return async function repeat(ctx) {
-    const call = await acceptCall(deps, ctx, (request) => acceptRepeat(deps, request, ctx.state.run, how));
+    const { run, principal } = ctx.state;
+    // An operator repeats runs of both environments.
+    const kept = isOperator(principal) && { environment: run.environment };
+    const call = await acceptCall(deps, ctx, (request) =>
+      acceptRepeat(deps, { ...request, ...kept }, run, how),
+    );
     await answerJob(deps, ctx, call);
   };
 }

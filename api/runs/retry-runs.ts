@@ -9,7 +9,7 @@ import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { errorCode } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
-import { accessOf } from '../http/principal.ts';
+import { accessOf, isOperator } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
@@ -107,7 +107,8 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     const { retried, refused, stoppedBy, last } = await retryEach(deps, runs, {
       within: accessOf(state.principal),
       projectId,
-      environment: state.principal.environment,
+      // An operator retries runs of both environments.
+      ...(!isOperator(state.principal) && { environment: state.principal.environment }),
       keyId: state.key?.key_id,
       modelKeys: state.modelKeys,
       requestId: state.requestId,

@@ -106,4 +106,7 @@ export const projectRunListQuery = runListQuery.extend({
 export const organizationRunListQuery = projectRunListQuery.extend({
   project: slug.meta({ description: 'Only runs of the project with this slug.' }),
 });
-export type RunListQuery = z.infer<typeof organizationRunListQuery>;
+export const operatorRunListQuery = organizationRunListQuery
+  .omit({ stuck: true })
+  .extend({ organization: slug.meta({ description: 'Only runs of the organization with this slug.' }) });
+export type RunListQuery = Omit<z.infer<typeof organizationRunListQuery>, 'stuck'> & { stuck?: boolean };

@@ -32,7 +32,7 @@ export async function cancelTestRun(
 }
 
 /** Cancels the test run's workflow first, so that no further case begins, then the runs of its cases. */
-async function cancelWorkflows(deps: ApiDeps, testRunId: string): Promise<void> {
+export async function cancelWorkflows(deps: ApiDeps, testRunId: string): Promise<void> {
   if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
   for (const run of await listTestCaseRunsUnderWay(deps.db, testRunId))
     if (!(await cancelRunWorkflow(deps, run))) return;

@@ -5,10 +5,10 @@ import { findLocalStart, localToken } from './local-start.ts';
 /** A token is replaced this long before it expires. */
 const RENEW_MS = 60_000;
 
-/** An API key or a JWT, and where it came from. */
+/** An operator's key, an API key or a JWT, and where it came from. */
 export type Credential = {
   token: string;
-  source: 'WEIR_TOKEN' | 'WEIR_API_KEY' | 'weir login' | 'npm start';
+  source: 'WEIR_OPERATOR_KEY' | 'WEIR_TOKEN' | 'WEIR_API_KEY' | 'weir login' | 'npm start';
 };
 
 /**
@@ -19,7 +19,9 @@ export async function getCredential(
   url: string,
   { keyOnly = false, jwtOnly = false } = {},
 ): Promise<Credential> {
-  const { WEIR_TOKEN, WEIR_API_KEY } = process.env;
+  const { WEIR_OPERATOR_KEY, WEIR_TOKEN, WEIR_API_KEY } = process.env;
+  if (WEIR_OPERATOR_KEY && !keyOnly && !jwtOnly)
+    return { token: WEIR_OPERATOR_KEY, source: 'WEIR_OPERATOR_KEY' };
   if (WEIR_TOKEN && !keyOnly) return { token: WEIR_TOKEN, source: 'WEIR_TOKEN' };
   if (WEIR_API_KEY && !jwtOnly) return { token: WEIR_API_KEY, source: 'WEIR_API_KEY' };
   const session = keyOnly ? undefined : await sessionToken(url);

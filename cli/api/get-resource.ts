@@ -29,8 +29,10 @@ const shape = z.discriminatedUnion('kind', [
     email: text,
     organizations: z.array(z.looseObject({ ...named.shape, role: z.string(), projects: z.array(named) })),
     invitations: z.array(z.looseObject({ id: z.string(), role: z.string(), organization: named })),
+    operator: z.boolean().optional(),
     hasMore: z.boolean(),
   }),
+  z.looseObject({ kind: z.literal('operator'), keyId: z.string(), name: z.string() }),
   z.looseObject({
     kind: z.literal('api_key'),
     keyId: z.string(),
@@ -59,20 +61,33 @@ export async function getOrganization(slug: string): Promise<Named> {
   const me = await getMe();
   if (me.kind === 'api_key')
     return me.organization.slug === slug ? me.organization : unknown('organization', slug);
-  const known = me.organizations.find((one) => one.slug === slug);
-  return known ?? (me.hasMore ? bySlug('organization', slug) : unknown('organization', slug));
+  const known = me.kind === 'user' && me.organizations.find((one) => one.slug === slug);
+  return known || (maySeeMore(me) ? bySlug('organization', slug, slug) : unknown('organization', slug));
+}
+
+/** Whether the caller can access more than GET /me lists. */
+function maySeeMore(me: Me): boolean {
+  return isOperator(me) || (me.kind === 'user' && me.hasMore);
+}
+
+export function isOperator(me: Me): boolean {
+  return me.kind === 'operator' || (me.kind === 'user' && me.operator);
 }
 
 export async function getProject(path: string): Promise<Named & { organizationId: string }> {
   const [organizationSlug = '', slug = ''] = splitPath(path, 'org/project');
   const { id: organizationId } = await getOrganization(organizationSlug);
   const me = await getMe();
-  const projects =
-    me.kind === 'api_key' ? [me.project] : me.organizations.find(({ id }) => id === organizationId)?.projects;
-  const known = projects?.find((one) => one.slug === slug);
+  const known = projectsIn(me, organizationId).find((one) => one.slug === slug);
   if (known) return { ...known, organizationId };
-  if (me.kind === 'api_key' || !me.hasMore) return unknown('project', path);
-  return { ...(await bySlug('project', slug, { organization_id: organizationId })), organizationId };
+  if (!maySeeMore(me)) return unknown('project', path);
+  return { ...(await bySlug('project', slug, path, { organization_id: organizationId })), organizationId };
+}
+
+function projectsIn(me: Me, organizationId: string): Named[] {
+  if (me.kind === 'api_key') return [me.project];
+  if (me.kind === 'operator') return [];
+  return me.organizations.find(({ id }) => id === organizationId)?.projects ?? [];
 }
 
 export async function getFlow(path: string): Promise<Flow> {
@@ -83,8 +98,12 @@ export async function getFlow(path: string): Promise<Flow> {
   return flow ?? unknown('flow', path);
 }
 
-function bySlug(kind: 'organization' | 'project', slug: string, query = {}): Promise<Named> {
-  return callApi<Named>('GET', `/api/v1/${kind}s/by-slug/${encodeURIComponent(slug)}`, { query });
+function bySlug(kind: 'organization' | 'project', slug: string, path: string, query = {}): Promise<Named> {
+  const url = `/api/v1/${kind}s/by-slug/${encodeURIComponent(slug)}`;
+  return callApi<Named>('GET', url, { query }).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return unknown(kind, path);
+    throw error;
+  });
 }
 
 function unknown(kind: string, path: string): never {
@@ -94,7 +113,7 @@ function unknown(kind: string, path: string): never {
   );
 }
 
-/** Gets the user or API key of this command, with the ids of accessible resources. Sends at most one request. */
+/** Gets the user or key of this command, with the ids of accessible resources. Sends at most one request. */
 export function getMe(): Promise<Me> {
   asked ??= callApi<unknown>('GET', '/api/v1/me').then((answer) => readMe(answer, serviceUrl()));
   return asked;
@@ -111,9 +130,13 @@ export function readMe(answer: unknown, url: string): Me {
   throw notWeir(url);
 }
 
+/** The API path that lists the runs of every organization, for operators. */
+export const ALL_RUNS_PATH = '/api/v1/operator/runs';
+
 /** Lists the API paths that list the caller's runs: one project for an API key, each organization for a user. */
 export async function runListPaths(): Promise<string[]> {
   const me = await getMe();
+  if (me.kind === 'operator') return [ALL_RUNS_PATH];
   if (me.kind === 'api_key') return [`/api/v1/projects/${me.project.id}/runs`];
   const organizations = me.hasMore
     ? await listAll<Named>('/api/v1/organizations', 'organizations')
@@ -123,7 +146,7 @@ export async function runListPaths(): Promise<string[]> {
 
 /** Gets a run by its id from everything the caller can access. Throws RUN_NOT_FOUND. */
 export async function getRun(executionId: string): Promise<ListedRun> {
-  for (const path of await runListPaths()) {
+  for (const path of isOperator(await getMe()) ? [ALL_RUNS_PATH] : await runListPaths()) {
     const { runs } = await callApi<z.output<typeof listedRuns>>('GET', path, { query: { id: executionId } });
     if (runs[0]) return runs[0];
   }

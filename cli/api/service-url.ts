@@ -9,13 +9,13 @@ const DEFAULT_URL = 'http://127.0.0.1:8787';
  * `weir login`, else that of a local `npm start`.
  */
 export function serviceUrl(): string {
-  const { WEIR_URL, WEIR_TOKEN, WEIR_API_KEY } = process.env;
+  const { WEIR_URL, WEIR_OPERATOR_KEY, WEIR_TOKEN, WEIR_API_KEY } = process.env;
   if (WEIR_URL) return parseServiceUrl('WEIR_URL', WEIR_URL);
   const { current } = readSessions();
   if (current !== undefined) return current;
   const local = findLocalStart();
   if (local) return local.WEIR_URL;
-  if (WEIR_TOKEN || WEIR_API_KEY) return DEFAULT_URL;
+  if (WEIR_OPERATOR_KEY || WEIR_TOKEN || WEIR_API_KEY) return DEFAULT_URL;
   requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import { ERROR_CODES, ServiceError } from '../../flow/errors.ts';
 import type { Credential } from './credential.ts';
 
-/** The service did not answer, or cannot at the moment. */
-export class Unreachable extends Error {}
+/** The service did not answer, or cannot at the moment. `code`: of its answer, if it is Weir's. */
+export class Unreachable extends Error {
+  code?: string;
+}
 
 /** The answer to a change was lost; the change may have been made. */
 export class AnswerLost extends Unreachable {}
 
 /** Advice about a credential that the service refuses. */
 const REFUSED: { [source in Credential['source']]: string } = {
+  WEIR_OPERATOR_KEY: ' WEIR_OPERATOR_KEY was sent.',
   WEIR_TOKEN: ' WEIR_TOKEN was sent: it may have expired.',
   WEIR_API_KEY: ' WEIR_API_KEY was sent.',
   'weir login': ' Sign in again with weir login.',
@@ -44,7 +47,8 @@ export function toError(
   if (status >= 500 || status === 429) {
     const seconds = headers.get('retry-after');
     const later = seconds ? `, Retry-After ${seconds}` : '';
-    return new Unreachable(`${url} answered ${status}: ${message} (${reference}${later})`);
+    const refused = new Unreachable(`${url} answered ${status}: ${message} (${reference}${later})`);
+    return Object.assign(refused, { code: name });
   }
   const code = ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR';
   return new ServiceError(code, `${message}${hintAbout(code, credential)} (${reference})`, extra);

@@ -1,20 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { creditAccount, grantRecord, ledgerEntry } from '../../api/organizations/credit-schemas.ts';
-import { UUID_PATTERN } from '../../flow/limits.ts';
-import { callApi, exchange, listAll } from '../api/call-api.ts';
+import type { creditAccount, ledgerEntry } from '../../api/organizations/credit-schemas.ts';
+import { callApi, listAll } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-resource.ts';
-import { AnswerLost } from '../api/to-error.ts';
 import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
-import { parseIdempotencyKey, parseMaxCredits } from './run-request.ts';
 
 const LIMIT_MAX = 10_000;
 const ORG = ['<org>', 'slug of the organization'] as const;
 
 export function addCreditCommands(program: Command): void {
-  const credits = program.command('credits').description('show and grant credits');
+  const credits = program.command('credits').description('show credits and what they were spent on');
   credits
     .command('show')
     .description('show the balance of an organization')
@@ -31,18 +27,6 @@ export function addCreditCommands(program: Command): void {
     .option('--limit <number>', 'how many entries to list', parseWholeNumber(1, LIMIT_MAX), 50)
     .addHelpText('after', '\nExample:\n  weir credits ledger acme --kind grant')
     .action(printed(ledger));
-  credits
-    .command('grant')
-    .description('add credits to a balance; only for operators of the service')
-    .argument('<org>', 'slug or id of the organization')
-    .argument('<credits>', 'how many credits, with at most six decimal places', parseMaxCredits)
-    .option(
-      '--idempotency-key <key>',
-      'a second grant with the same key changes nothing',
-      parseIdempotencyKey,
-    )
-    .addHelpText('after', '\nExample:\n  weir credits grant acme 1000 --idempotency-key invoice-17')
-    .action(printed(grant));
 }
 
 async function show(org: string): Promise<CommandResult> {
@@ -74,40 +58,6 @@ async function ledger(org: string, { run, limit, kind, since }: LedgerOptions): 
   };
 }
 
-/** Grants credits; a request whose answer is lost is sent once more, with the same key. */
-async function grant(
-  org: string,
-  credits: number,
-  { idempotencyKey }: { idempotencyKey?: string },
-): Promise<CommandResult> {
-  const key = idempotencyKey ?? randomUUID();
-  const path = `${await creditsPath(org)}/grants`;
-  const send = () =>
-    exchange<z.output<typeof grantRecord>>('POST', path, {
-      body: { credits },
-      headers: { 'idempotency-key': key },
-    });
-  let isRepeated = false;
-  const { headers, body } = await send()
-    .catch((error) => {
-      if (!(error instanceof AnswerLost)) throw error;
-      isRepeated = true;
-      return send();
-    })
-    .catch((error) => {
-      if (!(error instanceof AnswerLost)) throw error;
-      throw new AnswerLost(`${error.message} With --idempotency-key ${key} it is granted only once.`);
-    });
-  // The grant that a repeated request finds is most likely this command's own.
-  const replayed = !isRepeated && headers.has('idempotent-replayed');
-  const what = replayed
-    ? `A grant with this key was made before, so nothing changed for ${org}`
-    : `${org} has been granted ${credits} credits`;
-  return { json: { ...body, replayed }, text: `${what}; its balance is ${body.balance}.` };
-}
-
 async function creditsPath(org: string): Promise<string> {
-  // An operator of the service may not be a member, and then knows the organization by its id alone.
-  const id = UUID_PATTERN.test(org) ? org : (await getOrganization(org)).id;
-  return `/api/v1/organizations/${id}/credits`;
+  return `/api/v1/organizations/${(await getOrganization(org)).id}/credits`;
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type {
   deliveryDetail,
@@ -7,10 +7,18 @@ import type {
   rotatedSecret,
   secretRecord,
 } from '../../api/webhooks/schemas.ts';
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { callApi, listAll } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-resource.ts';
+import {
+  EXAMPLE_ID,
+  parseHttps,
+  parseId,
+  parseRunId,
+  parseTime,
+  parseWholeNumber,
+} from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTime, note, printed } from '../terminal/print.ts';
-import { defineDeliveryCommands } from '../terminal/shared-commands.ts';
 import { deliveryTable, formatDelivery } from '../terminal/tables.ts';
 
 const ORG = ['<org>', 'slug of the organization'] as const;
@@ -20,17 +28,42 @@ const LIMIT_MAX = 10_000;
 type Delivery = z.output<typeof deliveryRecord>;
 
 export function addDeliveryCommands(program: Command): void {
-  defineDeliveryCommands(
-    program,
-    { weir: 'weir', limitMax: LIMIT_MAX },
-    {
-      list: printed(list),
-      show: printed(show),
-      redeliver: printed(redeliver),
-      recover: printed(recover),
-      test: printed(test),
-    },
-  );
+  const deliveries = program.command('deliveries').description('list, show and send webhook deliveries');
+  const id = ['<deliveryId>', 'id of the delivery', parseId('a delivery', 'weir deliveries list')] as const;
+  const define = (name: string, description: string, example: string) =>
+    deliveries
+      .command(name)
+      .description(description)
+      .argument(...ORG)
+      .addHelpText('after', `\nExample:\n  weir deliveries ${name} acme ${example}`);
+  define('list', 'list the deliveries of an organization, newest first', '--status dead_letter')
+    .addOption(new Option('--status <status>', 'only deliveries with this status').choices(DELIVERY_STATUSES))
+    .addOption(new Option('--event <event>', 'only deliveries of this event').choices(WEBHOOK_EVENTS))
+    .option('--run <executionId>', 'only the delivery of this run', parseRunId)
+    .option('--limit <number>', 'how many deliveries to list', parseWholeNumber(1, LIMIT_MAX), 20)
+    .action(printed(list));
+  define('show', 'show a delivery, its body and its attempts', EXAMPLE_ID)
+    .argument(...id)
+    .action(printed(show));
+  define('redeliver', 'send a delivery again, whatever its status', EXAMPLE_ID)
+    .argument(...id)
+    .action(printed(redeliver));
+  define('recover', 'send again the failed deliveries of a period', '--since 2030-01-31')
+    .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
+    .option('--until <time>', 'created before this time (default: now)', parseTime)
+    .addOption(
+      new Option('--status <status>', 'only deliveries with this status (default: both)').choices([
+        'failed_permanent',
+        'dead_letter',
+      ]),
+    )
+    .action(printed(recover));
+  define('test', 'send a sample event, marked as a test', '--url https://example.com/hook')
+    .requiredOption('--url <url>', 'where to send it: an https URL at a public address', parseHttps)
+    .addOption(
+      new Option('--event <event>', 'event to send').choices(WEBHOOK_EVENTS).default('flow.completed'),
+    )
+    .action(printed(test));
 }
 
 type ListOptions = { status?: string; event?: string; run?: string; limit: number };

@@ -71,7 +71,7 @@ async function create(path: string, options: Options): Promise<CommandResult> {
 async function list(path: string): Promise<CommandResult> {
   const { apiKeys } = await callApi<z.output<typeof apiKeyList>>('GET', await keysPath(path));
   const empty = 'The project has no API keys. Create one with: weir key create <org/project> --name <name>';
-  return { json: apiKeys, text: keyTable(apiKeys, 'last used', empty) };
+  return { json: apiKeys, text: keyTable(apiKeys, empty) };
 }
 
 async function revoke(path: string, keyId: string): Promise<CommandResult> {

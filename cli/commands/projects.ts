@@ -53,8 +53,11 @@ async function create(
 }
 
 async function list(slug: string | undefined): Promise<CommandResult> {
-  const organizations = await listAll<Organization>('/api/v1/organizations', 'organizations');
-  const query = slug === undefined ? {} : { organization_id: (await getOrganization(slug)).id };
+  const organizations =
+    slug === undefined
+      ? await listAll<Organization>('/api/v1/organizations', 'organizations')
+      : [await getOrganization(slug)];
+  const query = slug === undefined ? {} : { organization_id: organizations[0]?.id };
   const projects = (await listAll<Project>(PATH, 'projects', { query })).map((project) => ({
     organization: organizations.find(({ id }) => id === project.organizationId)?.slug,
     ...project,

@@ -2,7 +2,9 @@ import { type Command, Option } from 'commander';
 import { runListQuery } from '../../api/runs/run-list-query.ts';
 import { OPEN_RUN_STATUSES, RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
+import { FEW } from '../terminal/bulk-runs.ts';
 import {
+  EXAMPLE_ID,
   parseErrorCode,
   parseField,
   parseRunId,
@@ -13,13 +15,15 @@ import {
   UsageError,
 } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print.ts';
-import { EXAMPLE_ID } from '../terminal/shared-commands.ts';
-import { type BulkOptions, changeRuns, list } from './many-runs.ts';
+
+import { type BulkOptions, changeRuns } from './change-runs.ts';
+import { list } from './list-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
 import { cancelEach, fork, repeat, show, showBlock } from './stored-run.ts';
 
 const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
+const RETRIED_MAX = 1_000_000;
 const STEP_INDEX_MAX = 999_999;
 const RUN = ['<executionId>', 'id of the run', parseRunId] as const;
 
@@ -47,6 +51,7 @@ export function addRunsCommands(program: Command): void {
       parseField(id),
     )
     .option('--stuck', 'only runs that make no progress, with the reason')
+    .option('--all-organizations', 'runs of every organization; for operators')
     .option('--limit <number>', 'how many runs to list', parseWholeNumber(1, LIMIT_MAX), 20)
     .addHelpText('after', '\nExample:\n  weir runs list acme/main --status failed --since 2030-01-31')
     .action(printed(list));
@@ -109,6 +114,9 @@ export function addRunsCommands(program: Command): void {
     .action(printed(retrySome));
 }
 
+/** Options that find no runs. */
+const HOW_OPTIONS = ['dryRun', 'yes'];
+
 type RepeatOptions = { idempotencyKey?: string };
 
 function addRepeat(command: Command, description: string): Command {
@@ -136,7 +144,8 @@ async function cancelSome(
   ids: string[],
   { all = false, json: _, ...filter }: BulkOptions & { all?: boolean },
 ): Promise<CommandResult> {
-  const byFilter = all || (ids.length === 0 && Object.keys(filter).some((name) => name !== 'dryRun'));
+  const byFilter =
+    all || (ids.length === 0 && Object.keys(filter).some((name) => !HOW_OPTIONS.includes(name)));
   requireIdsOrFilter(ids, byFilter, filter, '--all');
   return byFilter ? changeRuns('cancel', filter) : cancelEach(ids);
 }
@@ -146,6 +155,7 @@ function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
   if (how === 'retry')
     command
       .option('--failed', 'all matching failed runs, each once')
+      .option('--limit <number>', 'maximum number of runs', parseWholeNumber(1, RETRIED_MAX))
       .addOption(
         new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
       );
@@ -156,12 +166,15 @@ function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
   return command
     .option('--flow <path>', 'only runs of org/project/flow')
     .option('--project <path>', 'only runs of org/project')
+    .option('--organization <org>', 'runs of every project of an organization')
+    .option('--all-organizations', 'runs of every organization; for operators')
     .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
     .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
     .option('--version <number>', 'only runs of this version', parseVersionNumber)
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)
-    .option('--dry-run', 'list matching runs without changing them');
+    .option('--dry-run', 'list matching runs without changing them')
+    .option('--yes', `do not ask before more than ${FEW} runs of an organization, or of all`);
 }
 
 /** Throws UsageError unless a command got either ids, or options that find runs: `option` says that these are meant. */

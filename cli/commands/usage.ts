@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { projectUsageQuery, type usageReport } from '../../api/organizations/usage-schemas.ts';
-import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
+import { projectUsageQuery, usageReport } from '../../api/organizations/usage-schemas.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { listAll } from '../api/call-api.ts';
 import { getOrganization, getProject } from '../api/get-resource.ts';
@@ -19,7 +18,9 @@ export function addUsageCommand(program: Command): void {
     .description('show what an organization or project has used: credits, runs, tokens')
     .argument('<path>', 'org or org/project')
     .addOption(
-      new Option('--by <dimension>', 'how to group the sums').choices(USAGE_DIMENSIONS).default('day'),
+      new Option('--by <dimension>', 'how to group the sums')
+        .choices(usageReport.shape.by.options)
+        .default('day'),
     )
     .option(
       '--from <day>',

@@ -1,39 +1,27 @@
+// `weir operator …`: what only operators of the service do. Everything else they do with the other commands, for every
+// organization. create and secrets work on the database; all others use the HTTP API.
 import type { Command } from 'commander';
-import { addAssistantCommands } from './assistants.ts';
-import { addAuditLogCommand } from './audit-log.ts';
-import { addCreditCommands } from './credits.ts';
-import { addDeliveryCommands } from './deliveries.ts';
-import { addFlowCommands } from './flows.ts';
+import { addGrantCommand } from './credits.ts';
 import { addKeyCommands } from './keys.ts';
-import { addListenCommand } from './listen.ts';
 import { addMemberCommands } from './members.ts';
 import { addOrganizationCommands } from './organizations.ts';
-import { addProjectCommands } from './projects.ts';
-import { addRunsCommands } from './runs.ts';
 import { addSecretsCommands } from './secrets.ts';
+import { addStuckRunsCommand } from './stuck-runs.ts';
 
-/** Adds `weir operator`: the commands that work on the database itself. */
 export function addOperatorCommands(program: Command): void {
   const operator = program
     .command('operator')
-    .description('work on the database itself: the first organization, credits, emergencies')
+    .description('operate the service: organizations, credits, stuck runs, and the keys of operators')
     .addHelpText(
       'after',
-      '\nThese commands need DATABASE_URL and ask nobody for permission. key create also\n' +
-        'needs WEIR_API_KEY_PEPPER; secrets and listen need WEIR_SECRETS_KEYS. In a\n' +
-        'checkout where npm start has run, nothing has to be set. The audit log names\n' +
-        'their author as operator.',
+      '\nThese commands need an operator: the key in WEIR_OPERATOR_KEY, or a user whom\n' +
+        'WEIR_OPERATORS of the service names. All other commands of weir then work for\n' +
+        'every organization. create and secrets use the database (DATABASE_URL).',
     );
-  addOrganizationCommands(operator);
-  addCreditCommands(operator);
-  addMemberCommands(operator);
-  addProjectCommands(operator);
   addKeyCommands(operator);
-  addFlowCommands(operator);
-  addRunsCommands(operator);
-  addDeliveryCommands(operator);
-  addListenCommand(operator);
-  addAssistantCommands(operator);
-  addAuditLogCommand(operator);
+  addOrganizationCommands(operator);
+  addGrantCommand(operator);
+  addMemberCommands(operator);
+  addStuckRunsCommand(operator);
   addSecretsCommands(operator);
 }

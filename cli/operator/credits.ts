@@ -1,49 +1,59 @@
 import { randomUUID } from 'node:crypto';
-import { type Command, InvalidArgumentError } from 'commander';
-import { addCredits } from '../../api/organizations/recorded-organizations.ts';
-import { type Db, inTransaction } from '../../db/connect.ts';
-import { CREDITS_MAX, MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../flow/credit-amount.ts';
-import { parseName } from '../terminal/parse-argument.ts';
-import type { CommandResult } from '../terminal/print.ts';
-import { getOrganization, onDatabase, operator } from './on-database.ts';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { grantRecord } from '../../api/organizations/credit-schemas.ts';
+import { exchange } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
+import { AnswerLost } from '../api/to-error.ts';
+import { parseIdempotencyKey, parseMaxCredits } from '../commands/run-request.ts';
+import { type CommandResult, printed } from '../terminal/print.ts';
 
-export function addCreditCommands(program: Command): void {
+export function addGrantCommand(program: Command): void {
   program
     .command('credits')
     .description('grant credits to organizations')
     .command('grant')
     .description('add credits to the balance of an organization')
     .argument('<org>', 'slug of the organization')
-    .argument('<credits>', 'how many credits, with at most six decimal places', parseCredits)
-    .option('--idempotency-key <key>', 'a second grant with the same key changes nothing', parseName)
-    .action(onDatabase(grant));
+    .argument('<credits>', 'how many credits, with at most six decimal places', parseMaxCredits)
+    .option(
+      '--idempotency-key <key>',
+      'a second grant with the same key changes nothing',
+      parseIdempotencyKey,
+    )
+    .addHelpText('after', '\nExample:\n  weir operator credits grant acme 1000 --idempotency-key invoice-17')
+    .action(printed(grant));
 }
 
+/** Grants credits; a request whose answer is lost is sent once more, with the same key. */
 async function grant(
-  db: Db,
-  slug: string,
-  microcredits: number,
-  { idempotencyKey: key = randomUUID() }: { idempotencyKey?: string },
+  org: string,
+  credits: number,
+  { idempotencyKey }: { idempotencyKey?: string },
 ): Promise<CommandResult> {
-  const { id } = await getOrganization(db, slug);
-  const result = await inTransaction(db, (tx) =>
-    addCredits(tx, operator(), { organizationId: id, microcredits, key }),
-  );
-  const balance = result.balanceMicrocredits / MICROCREDITS_PER_CREDIT;
-  const what = result.granted
-    ? `Granted ${microcredits / MICROCREDITS_PER_CREDIT} credits to ${slug}`
-    : `A grant with this key was made before, so nothing changed for ${slug}`;
-  return {
-    json: { organization: slug, granted: result.granted, balance },
-    text: `${what}; its balance is ${balance}.`,
-  };
-}
-
-function parseCredits(text: string): number {
-  const amount = toMicrocredits(Number(text));
-  if (!/^\d+(?:\.\d{1,6})?$/.test(text) || amount === 0 || amount > toMicrocredits(CREDITS_MAX))
-    throw new InvalidArgumentError(
-      `Give a number above 0 and up to ${CREDITS_MAX}, with at most six decimal places.`,
-    );
-  return amount;
+  const key = idempotencyKey ?? randomUUID();
+  const { id } = await getOrganization(org);
+  const path = `/api/v1/organizations/${id}/credits/grants`;
+  const send = () =>
+    exchange<z.output<typeof grantRecord>>('POST', path, {
+      body: { credits },
+      headers: { 'idempotency-key': key },
+    });
+  let isRepeated = false;
+  const { headers, body } = await send()
+    .catch((error) => {
+      if (!(error instanceof AnswerLost)) throw error;
+      isRepeated = true;
+      return send();
+    })
+    .catch((error) => {
+      if (!(error instanceof AnswerLost)) throw error;
+      throw new AnswerLost(`${error.message} With --idempotency-key ${key} it is granted only once.`);
+    });
+  // The grant that a repeated request finds is most likely this command's own.
+  const replayed = !isRepeated && headers.has('idempotent-replayed');
+  const what = replayed
+    ? `A grant with this key was made before, so nothing changed for ${org}`
+    : `${org} has been granted ${credits} credits`;
+  return { json: { ...body, replayed }, text: `${what}; its balance is ${body.balance}.` };
 }

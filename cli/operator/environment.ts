@@ -1,18 +1,12 @@
-// The configuration of operator commands: the variables of the service, otherwise those of a local `npm start`.
-import { z } from 'zod';
+// The configuration of commands that use the database: the variables of the service, otherwise those of a local `npm start`.
+import type { z } from 'zod';
 import { findStart } from '../../dev/processes/process-lock.ts';
 import type { LocalEnvironment } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Config, isServiceVariable, readDatabaseUrl } from '../../platform/config/config.ts';
-import { objectStoreVariables, readObjectStore } from '../../platform/config/object-store.ts';
 import { readEnvironment, readSecret } from '../../platform/config/read-environment.ts';
 import { encryptionKeys, pepper } from '../../platform/config/values.ts';
-import { variables } from '../../platform/config/variables.ts';
-import { createResolvePublic } from '../../platform/net/resolve-public.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
-
-/** Accepts addresses of `weir listen`. Where the service has no listeners, such deliveries fail like unreachable receivers. */
-export const WEBHOOK_RULES = { resolvePublic: createResolvePublic(), config: { webhookListeners: true } };
 
 /**
  * Returns DATABASE_URL, otherwise the address of the database of `npm start`. Throws CONFLICT when npm start is not
@@ -82,31 +76,6 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
 /** Lists the variables that npm start was given and that are missing in `env`. */
 export function findUnsetOfStart(env: NodeJS.ProcessEnv): string[] {
   return (findStartOfDatabase()?.given ?? []).filter((name) => env[name] === undefined);
-}
-
-/** Reads the configuration of the object store. */
-export function objectStore(): Config['objectStore'] {
-  return readObjectStore(readVariables(objectStoreVariables));
-}
-
-/** Reads the configuration for accepting runs: their quota, and the list of models. */
-export function acceptanceConfig() {
-  const { WEIR_RUNS_UNDER_WAY_MAX, WEIR_MODELS_FILE, WEIR_MODELS_URL, WEIR_MODELS_REFRESH } = variables.shape;
-  const ofModels = { WEIR_MODELS_FILE, WEIR_MODELS_URL, WEIR_MODELS_REFRESH };
-  const values = readVariables({ WEIR_RUNS_UNDER_WAY_MAX, ...ofModels });
-  return {
-    runsUnderWayMax: values.WEIR_RUNS_UNDER_WAY_MAX,
-    modelsFile: values.WEIR_MODELS_FILE,
-    modelsUrl: values.WEIR_MODELS_URL,
-    modelsRefreshMinutes: values.WEIR_MODELS_REFRESH,
-  };
-}
-
-function readVariables<Shape extends z.ZodRawShape>(shape: Shape) {
-  const parsed = z.object(shape).safeParse(readEnvironment(process.env));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new ServiceError('VALIDATION_ERROR', `${String(issue?.path[0])} ${issue?.message}.`);
 }
 
 function check<T>(name: 'WEIR_API_KEY_PEPPER' | 'WEIR_SECRETS_KEYS', schema: z.ZodType<T>): T {

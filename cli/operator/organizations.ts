@@ -1,38 +1,40 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addOrganization, removeOrganization } from '../../api/organizations/recorded-organizations.ts';
-import { toOrganization } from '../../api/organizations/to-records.ts';
-import { type Db, inTransaction } from '../../db/connect.ts';
-import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { updateRunsUnderWayMax } from '../../db/tenants/limits.ts';
+import type { z } from 'zod';
+import type { operatedOrganization } from '../../api/operator/organizations.ts';
+import { callApi, listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
 import {
-  endSuspension,
-  listOrganizations,
-  lockOrganization,
-  type OrganizationRow,
-  suspendOrganization,
-} from '../../db/tenants/organizations.ts';
-import { requireConfirmation } from '../terminal/deletion.ts';
-import { parseName, parseReason, parseSlug, parseWholeNumber } from '../terminal/parse-argument.ts';
-import { type CommandResult, formatTable, formatTime, oneLine } from '../terminal/print.ts';
-import { finishDeletion } from './finish-deletion.ts';
-import { getOrganization, onDatabase, operator } from './on-database.ts';
+  parseName,
+  parseReason,
+  parseSlug,
+  parseUserId,
+  parseWholeNumber,
+} from '../terminal/parse-argument.ts';
+import { type CommandResult, formatTable, formatTime, oneLine, printed } from '../terminal/print.ts';
+
+const PATH = '/api/v1/operator/organizations';
+const QUOTA_MAX = 1_000_000;
+
+type Organization = z.output<typeof operatedOrganization>;
 
 export function addOrganizationCommands(program: Command): void {
   const org = program
     .command('org')
-    .description('create, list, suspend and delete organizations, and limit their runs under way');
+    .description('create organizations for others, list and suspend all, and limit their runs under way');
   org
     .command('create')
     .description('create an organization, without credits')
     .argument('<slug>', 'name in URLs', parseSlug)
     .option('--name <name>', 'display name (default: the slug)', parseName)
     .option('--description <text>', 'what the organization is for')
-    .action(onDatabase(create));
+    .option('--owner <userId>', 'user who becomes its owner: the `sub` of tokens', parseUserId)
+    .addHelpText('after', "\nExample:\n  weir operator org create acme --owner 'auth0|1234'")
+    .action(printed(create));
   org
     .command('list')
     .description('list all organizations, their credits and runs under way, and which are suspended')
-    .action(onDatabase(list));
+    .addHelpText('after', '\nExample:\n  weir operator org list')
+    .action(printed(list));
   org
     .command('set-quota')
     .description('set how many runs of an organization may be under way')
@@ -42,69 +44,48 @@ export function addOrganizationCommands(program: Command): void {
       'how many; unlimited: any number; default: as WEIR_RUNS_UNDER_WAY_MAX says',
       parseQuota,
     )
-    .action(onDatabase(setQuota));
+    .addHelpText('after', '\nExample:\n  weir operator org set-quota acme 50')
+    .action(printed(setQuota));
   org
     .command('suspend')
     .description('refuse to start or continue runs of an organization until it is resumed')
     .argument('<slug>', 'slug of the organization')
     .option('--reason <text>', 'why; callers are told', parseReason)
-    .action(onDatabase(suspend));
+    .addHelpText('after', '\nExample:\n  weir operator org suspend acme --reason "Unpaid invoice"')
+    .action(printed(suspend));
   org
     .command('resume')
     .description('let a suspended organization begin and continue runs again')
     .argument('<slug>', 'slug of the organization')
-    .action(onDatabase(resume));
-  org
-    .command('delete')
-    .description('delete an organization with its projects, and cancel their runs and deliveries')
-    .argument('<slug>', 'slug of the organization')
-    .requiredOption('--confirm <slug>', 'repeat the slug: deletion cannot be undone')
-    .action(onDatabase(remove));
+    .addHelpText('after', '\nExample:\n  weir operator org resume acme')
+    .action(printed(resume));
 }
 
 async function create(
-  db: Db,
   slug: string,
-  options: { name?: string; description?: string },
+  { name = slug, description = '', owner }: { name?: string; description?: string; owner?: string },
 ): Promise<CommandResult> {
-  const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
-  const row = await inTransaction(db, (tx) => addOrganization(tx, operator(), details));
+  const created = await callApi<Organization>('POST', PATH, { body: { slug, name, description, owner } });
   return {
-    json: describeOrganization(row),
-    text: `Created organization ${row.slug}. Its runs need credits: weir operator credits grant ${row.slug} 1000`,
+    json: created,
+    text: `Created organization ${slug}. Its runs need credits: weir operator credits grant ${slug} 1000`,
   };
 }
 
-async function list(db: Db): Promise<CommandResult> {
-  const underWay = await countRunsUnderWay(db);
-  const organizations = (await listOrganizations(db)).map((row) => ({
-    ...describeOrganization(row),
-    underWay: underWay.get(row.id) ?? 0,
-  }));
+async function list(): Promise<CommandResult> {
+  const organizations = await listAll<Organization>(PATH, 'organizations');
   return {
     json: organizations,
     text: formatTable(
       ['slug', 'name', 'id', 'credits', 'under way', 'suspended'],
-      organizations.map(({ slug, name, id, credits, underWay, suspendedAt, suspensionReason }) => [
-        ...[slug, name, id, credits, underWay],
+      organizations.map(({ slug, name, id, credits, runsUnderWay, suspendedAt, suspensionReason }) => [
+        ...[slug, name, id, credits, runsUnderWay],
         suspendedAt && [formatTime(suspendedAt), suspensionReason].filter(Boolean).join(': '),
       ]),
       'There are no organizations. Create one with: weir operator org create <slug>',
     ),
   };
 }
-
-async function remove(db: Db, slug: string, { confirm }: { confirm: string }): Promise<CommandResult> {
-  requireConfirmation(slug, confirm);
-  const { id } = await getOrganization(db, slug);
-  const { projectIds, cancelled } = await inTransaction(db, async (tx) => {
-    await lockOrganization(tx, id);
-    return removeOrganization(tx, operator(), id);
-  });
-  return finishDeletion(db, `organization ${slug}`, { id, projectIds, cancelled });
-}
-
-const QUOTA_MAX = 1_000_000;
 
 function parseQuota(text: string): number | 'default' {
   if (text === 'default') return text;
@@ -116,71 +97,42 @@ function parseQuota(text: string): number | 'default' {
   return parseWholeNumber(1, QUOTA_MAX)(text);
 }
 
-async function setQuota(db: Db, slug: string, quota: number | 'default'): Promise<CommandResult> {
-  const { id } = await getOrganization(db, slug);
-  const runsUnderWay = quota === 'default' ? null : quota;
-  await inTransaction(db, async (tx) => {
-    if (!(await updateRunsUnderWayMax(tx, id, runsUnderWay))) return;
-    await recordChange(tx, operator(), {
-      organizationId: id,
-      action: 'organization.set_quota',
-      resourceId: id,
-      details: { runsUnderWay },
-    });
-  });
+async function setQuota(slug: string, quota: number | 'default'): Promise<CommandResult> {
+  const body = { runs_under_way_max: quota === 'default' ? null : quota };
+  const organization = await callApi<Organization>('PUT', await pathOf(slug, 'quota'), { body });
   const now =
     quota === 'default'
       ? 'as many runs under way as WEIR_RUNS_UNDER_WAY_MAX says'
       : quota === 0
         ? 'any number of runs under way'
         : `${quota} ${quota === 1 ? 'run' : 'runs'} under way`;
-  return { json: { organization: slug, runsUnderWay }, text: `${slug} may have ${now}.` };
-}
-
-function describeOrganization(row: OrganizationRow) {
-  const { suspended_at: suspendedAt, suspension_reason: suspensionReason } = row;
-  return { ...toOrganization(row), suspendedAt, suspensionReason };
+  return { json: organization, text: `${slug} may have ${now}.` };
 }
 
 /** Suspends an organization: its next requests cannot start or continue runs. Runs under way continue. */
-async function suspend(db: Db, slug: string, { reason }: { reason?: string }): Promise<CommandResult> {
-  const { id } = await getOrganization(db, slug);
-  await inTransaction(db, async (tx) => {
-    if (!(await suspendOrganization(tx, id, reason))) return;
-    await recordChange(tx, operator(), {
-      organizationId: id,
-      action: 'organization.suspend',
-      resourceId: id,
-      details: { reason: reason ?? null },
-    });
-  });
-  const { suspended_at: suspendedAt, suspension_reason: suspensionReason } = await getOrganization(db, slug);
+async function suspend(slug: string, { reason }: { reason?: string }): Promise<CommandResult> {
+  const path = await pathOf(slug, 'suspension');
+  const organization = await callApi<Organization>('PUT', path, { body: { reason } });
+  const { suspendedAt, suspensionReason } = organization;
   return {
-    json: { organization: slug, suspendedAt, suspensionReason },
+    json: organization,
     text: [
       `${slug} has been suspended since ${formatTime(suspendedAt)}: it can begin and continue no runs.`,
       suspensionReason
         ? `Its callers are told the reason: ${oneLine(suspensionReason)}`
         : 'No reason is given.',
-      `Its runs under way go on. To cancel them: weir operator runs cancel --organization ${slug} --status started`,
+      `Its runs under way go on. To cancel them: weir runs cancel --organization ${slug} --status started`,
       `To let it go on: weir operator org resume ${slug}`,
     ].join('\n'),
   };
 }
 
 /** Lets a suspended organization begin and continue runs again. */
-async function resume(db: Db, slug: string): Promise<CommandResult> {
-  const { id } = await getOrganization(db, slug);
-  const changed = await inTransaction(db, async (tx) => {
-    const wasSuspended = await endSuspension(tx, id);
-    const change = { organizationId: id, action: 'organization.resume', resourceId: id };
-    if (wasSuspended) await recordChange(tx, operator(), change);
-    return wasSuspended;
-  });
-  return {
-    json: { organization: slug, suspendedAt: null, suspensionReason: null },
-    text: changed
-      ? `${slug} can begin and continue runs again.`
-      : `${slug} was not suspended: it can begin and continue runs.`,
-  };
+async function resume(slug: string): Promise<CommandResult> {
+  const organization = await callApi<Organization>('DELETE', await pathOf(slug, 'suspension'));
+  return { json: organization, text: `${slug} is not suspended: it can begin and continue runs.` };
+}
+
+async function pathOf(slug: string, what: string): Promise<string> {
+  return `${PATH}/${(await getOrganization(slug)).id}/${what}`;
 }

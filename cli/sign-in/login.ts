@@ -11,6 +11,7 @@ import { type CommandResult, note, oneLine, printed } from '../terminal/print.ts
 import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
 
 const CREDENTIALS: { [source in Credential['source']]: string } = {
+  WEIR_OPERATOR_KEY: 'the key in WEIR_OPERATOR_KEY',
   WEIR_TOKEN: 'the token in WEIR_TOKEN',
   WEIR_API_KEY: 'the API key in WEIR_API_KEY',
   'weir login': 'the session of weir login',
@@ -103,7 +104,7 @@ function sayWhoGoesOn(): void {
 }
 
 function credentialsSet(): string[] {
-  return ['WEIR_TOKEN', 'WEIR_API_KEY'].filter((name) => process.env[name]);
+  return ['WEIR_OPERATOR_KEY', 'WEIR_TOKEN', 'WEIR_API_KEY'].filter((name) => process.env[name]);
 }
 
 function parseAddress(text: string): string {
@@ -133,12 +134,14 @@ async function whoami(): Promise<CommandResult> {
 
 function describe(me: Me): string {
   if (me.kind === 'api_key') return `API key weir_${me.environment}_${me.keyId} (${oneLine(me.name)})`;
+  if (me.kind === 'operator') return `Operator’s key weir_operator_${me.keyId} (${oneLine(me.name)})`;
   const known = [me.name, me.email].filter((one) => one !== null);
   return `User ${me.userId}${known.length > 0 ? ` (${oneLine(known.join(', '))})` : ''}`;
 }
 
 function listProjects(me: Me): string[] {
   if (me.kind === 'api_key') return [`${me.organization.slug}/${me.project.slug}`];
+  if (me.kind === 'operator') return ['Every organization: weir operator org list shows them.'];
   const lines = me.organizations.flatMap(({ slug, role, projects }) => [
     `${slug} (${role})`,
     ...projects.map((project) => `  ${slug}/${project.slug}`),
@@ -148,5 +151,6 @@ function listProjects(me: Me): string[] {
     ({ id, role, organization: { slug, name } }) =>
       `Invited to ${slug} (${oneLine(name)}) as ${role}: weir invitation accept ${id}`,
   );
-  return [...lines, ...(me.hasMore ? ['…'] : []), ...invited];
+  const more = me.operator ? ['An operator of the service may access every organization.'] : [];
+  return [...lines, ...(me.hasMore ? ['…'] : []), ...invited, ...more];
 }

@@ -23,6 +23,9 @@ export function parseName(text: string): string {
   return parse(nameSchema, text);
 }
 
+/** The id of a run or a delivery, in the examples of `--help`. */
+export const EXAMPLE_ID = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
+
 const REASON_MAX_CHARS = 500;
 
 /** Parses a reason that callers will see. */
@@ -92,7 +95,7 @@ export function parseRunIds(text: string, before: string[] = []): string[] {
  * this throws UsageError.
  */
 export function parseKeyId(text: string): string {
-  const keyId = text.replace(/^weir_(live|test)_/, '');
+  const keyId = text.replace(/^weir_(live|test|operator)_/, '');
   if (KEY_ID_PATTERN.test(keyId)) return keyId;
   throw new UsageError('Give the key as key list prints it, without its secret.');
 }

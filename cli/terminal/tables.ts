@@ -1,9 +1,9 @@
-// Tables and lines that the commands over HTTP and those of the operator share.
+// Tables and lines that several commands print.
 import type { toApiKey, toAssistant } from '../../api/organizations/to-records.ts';
 import type { getDeliveryDetail, toDeliveryRecord } from '../../api/webhooks/delivery-records.ts';
 import { formatTable, formatTime, oneLine } from './print.ts';
 
-type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId?: string | null };
+type Delivery = ReturnType<typeof toDeliveryRecord>;
 
 type DetailedDelivery = Awaited<ReturnType<typeof getDeliveryDetail>>;
 
@@ -47,22 +47,17 @@ type Entry = { at: string | Date; actor: string; action: string; resourceId: str
 
 type Key = ReturnType<typeof toApiKey>;
 
-const CELLS = {
-  'created by': (key: Key) => key.createdBy ?? 'operator',
-  'last used': (key: Key) => formatTime(key.lastUsedAt),
-};
-
-/** Formats one row per API key, with one column of the caller's choice; returns `empty` when there are no keys. */
-export function keyTable(keys: Key[], column: keyof typeof CELLS, empty: string): string {
+/** Formats one row per API key; returns `empty` when there are no keys. */
+export function keyTable(keys: Key[], empty: string): string {
   return formatTable(
-    ['key', 'name', 'scopes', 'state', 'created', column, 'expires'],
+    ['key', 'name', 'scopes', 'state', 'created', 'last used', 'expires'],
     keys.map((key) => [
       `weir_${key.environment}_${key.keyId}`,
       key.name,
       key.scopes.join(' '),
       key.state,
       formatTime(key.createdAt),
-      CELLS[column](key),
+      formatTime(key.lastUsedAt),
       formatTime(key.expiresAt),
     ]),
     empty,
@@ -153,15 +148,13 @@ export function underWayLine(block: BlockUnderWay): string {
   );
 }
 
-/** Formats one row per delivery, with its run where that is known. */
+/** Formats one row per delivery. */
 export function deliveryTable(deliveries: Delivery[]): string {
-  const withRun = deliveries.some(({ executionId }) => executionId !== undefined);
   return formatTable(
-    ['delivery', 'event', ...(withRun ? ['run'] : []), 'status', 'attempt', 'answer', 'created', 'url'],
+    ['delivery', 'event', 'status', 'attempt', 'answer', 'created', 'url'],
     deliveries.map((delivery) => [
       delivery.id,
       delivery.eventType,
-      ...(withRun ? [delivery.executionId ?? 'test'] : []),
       delivery.status,
       delivery.attempt,
       delivery.responseStatus,

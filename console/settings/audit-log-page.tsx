@@ -69,7 +69,7 @@ export function AuditLogPage() {
           <TextField
             label="Actor"
             hideLabel
-            placeholder="Actor: user id, operator …"
+            placeholder="Actor: user id, operator/…"
             value={actor}
             onChange={setActor}
           />

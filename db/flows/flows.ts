@@ -95,24 +95,6 @@ export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Pr
     .executeTakeFirst();
 }
 
-/** Lists a project's flows by slug, without their drafts. `latest_version` is null before the first publish. */
-export function listFlows(db: Db | Tx, projectId: string) {
-  return db
-    .selectFrom('flow')
-    .select(['id', 'slug', 'name', 'description', 'production_version', 'created_at', 'updated_at'])
-    .select((eb) =>
-      eb
-        .selectFrom('flow_version')
-        .select((version) => version.fn.max('version').as('latest'))
-        .whereRef('flow_version.flow_id', '=', 'flow.id')
-        .as('latest_version'),
-    )
-    .where('project_id', '=', projectId)
-    .where('deleted_at', 'is', null)
-    .orderBy('slug')
-    .execute();
-}
-
 /** Replaces the draft and, when given, the flow's name and description. Runs are not affected. Throws NOT_FOUND. */
 export async function updateDraft(
   db: Db | Tx,
@@ -171,17 +153,4 @@ export async function deleteFlow(tx: Tx, flowId: string): Promise<string> {
     .executeTakeFirst();
   if (!row) throw flowIdNotFound();
   return row.slug;
-}
-
-/** Finds a flow and locks it until the transaction ends. */
-export async function lockFlowBySlug(tx: Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
-  await tx
-    .selectFrom('flow')
-    .select('id')
-    .where('project_id', '=', projectId)
-    .where('slug', '=', slug)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .execute();
-  return findFlowBySlug(tx, projectId, slug);
 }

@@ -123,6 +123,18 @@ const ACCESS = [
   `create trigger api_key_changed after update of revoked_at, expires_at on api_key
     for each row execute function notify_api_key()`,
 
+  // Operators belong to no organization. What a key did is in the audit log of each organization.
+  `create table operator_key (
+    id uuid primary key default gen_random_uuid(),
+    key_id text not null constraint operator_key_key_id_key unique,
+    name text not null,
+    secret_hmac bytea not null,
+    created_at timestamptz not null default now(),
+    last_used_at timestamptz,
+    revoked_at timestamptz,
+    revoked_by text
+  )`,
+
   `create table connected_assistant (
     id uuid primary key default gen_random_uuid(),
     user_id text not null,

@@ -41,18 +41,6 @@ export function listBlockPage(
     .execute();
 }
 
-/** Lists the inputs of the block executions of all calls of a run, in the order they started. */
-export function listBlockInputs(db: Db, executionId: string) {
-  return db
-    .selectFrom('block_run')
-    .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
-    .select(['block_run.execution_id', 'block_run.block_key', 'block_run.input'])
-    .where(isCallOf(executionId))
-    .orderBy('block_run.started_at')
-    .orderBy('block_run.block_key')
-    .execute();
-}
-
 /**
  * Finds a block execution of a run: of one call when given, otherwise the last one with this key. Includes its input,
  * and the sizes of the call's request and of its output as JSON (0: no output).

@@ -16,32 +16,27 @@ export const BLOCKS_MAX = 20_000;
 type Seen = { place: number; id: string; cost: number; blocks: number };
 
 /**
- * Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits, however many there
- * are. A page for callers is `listRunPage`.
+ * Lists those of these runs that exist, newest first, each with all its calls and the cost of their blocks in microcredits,
+ * however many there are.
  */
-export async function listRuns(db: Db, filter: RunFilter) {
-  return (await selectRunsIn(db, selectRunPage(filter)).execute()).map(withoutEarlierEnd);
-}
-export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
-
-/** Lists those of these runs that exist, as `listRuns` does. */
-export async function listRunsById(db: Db, executionIds: string[]): Promise<ListedRun[]> {
-  const rows = await selectRunsIn(db, sql`select unnest(${executionIds}::uuid[])`)
+export async function listRunsById(db: Db, executionIds: string[]) {
+  const rows = await selectRuns(db)
+    .select(costOfRun)
+    .where(sql<boolean>`run.execution_id = any (${executionIds}::uuid[])`)
     .where('run.continues', 'is', null)
+    .orderBy('run.started_at', 'desc')
+    .orderBy('run.execution_id', 'desc')
     .execute();
   return rows.map(withoutEarlierEnd);
 }
+export type ListedRun = Awaited<ReturnType<typeof listRunsById>>[number];
 
-function selectRunsIn(db: Db, ids: RawBuilder<unknown>) {
-  return selectRuns(db)
-    .select(costOfRun)
-    .where(sql<boolean>`run.execution_id in (${ids})`)
-    .orderBy('run.started_at', 'desc')
-    .orderBy('run.execution_id', 'desc');
-}
-
-/** All runs of one flow, project or organization. */
-export type RunScope = { flowId: string } | { projectId: string } | { organizationId: string };
+/** All runs of one flow, project or organization, or of the service. */
+export type RunScope =
+  | { flowId: string }
+  | { projectId: string }
+  | { organizationId: string }
+  | { all: true };
 
 /** Whether a run is in this scope. */
 export async function hasRun(db: Db, scope: RunScope, executionId: string): Promise<boolean> {
@@ -50,24 +45,17 @@ export async function hasRun(db: Db, scope: RunScope, executionId: string): Prom
       ? (['flow_id', scope.flowId] as const)
       : 'projectId' in scope
         ? (['project_id', scope.projectId] as const)
-        : (['organization_id', scope.organizationId] as const);
+        : 'organizationId' in scope
+          ? (['organization_id', scope.organizationId] as const)
+          : [];
   const row = await db
     .selectFrom('run')
     .select('execution_id')
     .where('execution_id', '=', executionId)
     .where('continues', 'is', null)
-    .where(column, '=', id)
+    .$if(column !== undefined, (query) => query.where(column as 'flow_id', '=', id as string))
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** Finds one run with its result. */
-export async function findListedRun(db: Db, executionId: string) {
-  const row = await selectRuns(db)
-    .select(['run.result', 'run.concluded_by', costOfRun])
-    .where('run.execution_id', '=', executionId)
-    .executeTakeFirst();
-  return row && withoutEarlierEnd(row);
 }
 
 /** Selects runs with the columns for callers, except their cost. */
@@ -101,7 +89,7 @@ function selectRuns(db: Db) {
 }
 
 /**
- * Lists a page of runs as `listRuns` does, limited to runs that cost at least `minMicrocredits` and failed with
+ * Lists a page of runs as `listRunsById` does, limited to runs that cost at least `minMicrocredits` and failed with
  * `errorCode`. `next`: the run after which the next page begins; null on the last page. A page scans a limited number
  * of block executions and, when no index finds the matching runs (by cost, by error, by key and version together, of
  * drafts), of runs: it may have fewer than `limit` runs, or none, and still a `next`.

@@ -68,16 +68,6 @@ function lockRun(tx: Tx, executionId: string) {
 /** The channel for the ids of calls that were cancelled or have failed; a trigger notifies it. */
 export const STOPPED_CHANNEL = 'weir_call_stopped';
 
-/**
- * Marks a run as cancelled for callers without a Temporal connection: workers cancel its workflows when the transaction is
- * committed. Returns its organization; undefined when the run had ended, was cancelled, or does not exist.
- */
-export async function cancelFromAfar(tx: Tx, executionId: string): Promise<string | undefined> {
-  const run = await lockRun(tx, executionId);
-  if (!run || !(await markCancelled(tx, executionId))) return undefined;
-  return run.cancel_requested_at ? undefined : run.organization_id;
-}
-
 /** Lists the calls in flight of these runs, whose workflows are to be cancelled. */
 export function listUnderWay(db: Db, executionIds: string[]) {
   return db

@@ -5,12 +5,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** Counts the runs in flight of each organization that has some, by its id. */
-export async function countRunsUnderWay(db: Db): Promise<Map<string, number>> {
+/** Counts the runs in flight of each of these organizations that has some, by its id. */
+export async function countRunsUnderWay(db: Db, organizationIds: string[]): Promise<Map<string, number>> {
+  if (organizationIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('run')
     .select(['organization_id', sql<number>`count(*)::int`.as('count')])
     .where('status', '=', 'started')
+    .where('organization_id', 'in', organizationIds)
     .groupBy('organization_id')
     .execute();
   return new Map(rows.map((row) => [row.organization_id, row.count]));

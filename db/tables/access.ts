@@ -27,6 +27,20 @@ export interface ApiKeyTable {
   last_used_at: Date | null;
 }
 
+/** A key of an operator of the service, who may act as an owner of every organization. */
+export interface OperatorKeyTable {
+  id: Generated<string>;
+  key_id: string;
+  name: string;
+  secret_hmac: Buffer;
+  created_at: Now;
+  /** To the minute. */
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+  /** The actor who revoked it: a user id, or `operator/{key_id}`. */
+  revoked_by: string | null;
+}
+
 /** An OAuth client that has used MCP for a user. */
 export interface ConnectedAssistantTable {
   id: Generated<string>;

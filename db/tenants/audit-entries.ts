@@ -6,7 +6,7 @@ import type { Db, Tx } from '../connect.ts';
 
 /** The author of a change, and its request. */
 export type Author = {
-  /** A user id, `api_key/{key_id}`, `operator`, or `service` for changes by the service itself. */
+  /** A user id, `api_key/{key_id}`, `operator/{key_id}`, or `service` for changes by the service itself. */
   actor: string;
   requestId: string;
 };

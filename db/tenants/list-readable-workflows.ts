@@ -1,15 +1,15 @@
 import type { Db } from '../connect.ts';
+import { membershipsOf, type Viewer } from './organizations.ts';
 
 /**
  * Filters `ids` of runs, test runs and deliveries (with which the ids of their workflows begin) to those of
- * organizations that the user belongs to. Deleted ones are not included.
+ * the viewer's organizations. Deleted ones are not included.
  */
-export async function listReadableWorkflows(db: Db, userId: string, ids: string[]): Promise<Set<string>> {
+export async function listReadableWorkflows(db: Db, viewer: Viewer, ids: string[]): Promise<Set<string>> {
   const organizations = db
-    .selectFrom('membership')
+    .selectFrom(membershipsOf(viewer))
     .innerJoin('organization', 'organization.id', 'membership.organization_id')
     .select('organization.id')
-    .where('membership.user_id', '=', userId)
     .where('organization.deleted_at', 'is', null);
   const flows = db
     .selectFrom('flow')

@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
+import type { Role } from '../schema.ts';
 
 /** A page of a list: up to `limit` rows after the cursor `after`. */
 export type Page = { after?: string | undefined; limit: number };
@@ -20,6 +21,7 @@ const COLUMNS = [
   'updated_at',
   'suspended_at',
   'suspension_reason',
+  'runs_under_way_max',
 ] as const;
 
 /** Creates an organization. Throws CONFLICT when the slug is taken. */
@@ -56,13 +58,26 @@ export function findOrganizationBySlug(db: Db | Tx, slug: string): Promise<Organ
     .executeTakeFirst();
 }
 
-/** Lists every organization by slug, for operators only. */
-export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
+/** Gets an organization. Throws NOT_FOUND. */
+export async function getOrganization(db: Db | Tx, id: string): Promise<OrganizationRow> {
+  const query = db.selectFrom('organization').select(COLUMNS).where('id', '=', id);
+  const row = await query.where('deleted_at', 'is', null).executeTakeFirst();
+  return row ?? throwNotFound();
+}
+
+function throwNotFound(): never {
+  throw organizationNotFound();
+}
+
+/** Lists organizations of everybody by slug, starting after the slug `after`; for operators only. */
+export function listOrganizations(db: Db | Tx, { after = '', limit }: Page): Promise<OrganizationRow[]> {
   return db
     .selectFrom('organization')
     .select(COLUMNS)
     .where('deleted_at', 'is', null)
+    .where('slug', '>', after)
     .orderBy('slug')
+    .limit(limit)
     .execute();
 }
 
@@ -169,9 +184,26 @@ export async function endSuspension(tx: Tx, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-function organizationsOf(db: Db, userId: string) {
+/** Who asks for organizations or projects: a user, or an operator, who is an owner of every organization. */
+export type Viewer = { userId: string; isOperator?: true };
+
+/** Selects the organizations of a viewer, as a table `membership` with the viewer's role in each. */
+export function membershipsOf({ userId, isOperator }: Viewer) {
+  const memberships = isOperator
+    ? sql<{
+        organization_id: string;
+        role: Role;
+      }>`(select id as organization_id, 'owner' as role from organization)`
+    : sql<{
+        organization_id: string;
+        role: Role;
+      }>`(select organization_id, role from membership where user_id = ${userId})`;
+  return memberships.as<'membership'>(sql.ref('membership'));
+}
+
+function organizationsOf(db: Db, viewer: Viewer) {
   return db
-    .selectFrom('membership')
+    .selectFrom(membershipsOf(viewer))
     .innerJoin('organization', 'organization.id', 'membership.organization_id')
     .select([
       'organization.id',
@@ -183,29 +215,28 @@ function organizationsOf(db: Db, userId: string) {
       'organization.updated_at',
       'membership.role',
     ])
-    .where('membership.user_id', '=', userId)
     .where('organization.deleted_at', 'is', null);
 }
 
 /**
- * Lists the organizations of a user by slug, starting after the slug `after`, each with the user's role. Others do
- * not exist for that user.
+ * Lists the organizations of a viewer by slug, starting after the slug `after`, each with the viewer's role. Others do
+ * not exist for a user.
  */
-export function listUserOrganizations(db: Db, userId: string, { after = '', limit }: Page) {
-  return organizationsOf(db, userId)
+export function listUserOrganizations(db: Db, viewer: Viewer, { after = '', limit }: Page) {
+  return organizationsOf(db, viewer)
     .where('organization.slug', '>', after)
     .orderBy('organization.slug')
     .limit(limit)
     .execute();
 }
 
-/** Finds an organization of a user, with the user's role. */
+/** Finds an organization of a viewer, with the viewer's role. */
 export function findUserOrganization(
   db: Db,
-  userId: string,
+  viewer: Viewer,
   by: { id: string } | { slug: string },
 ): Promise<UserOrganization | undefined> {
-  const query = organizationsOf(db, userId);
+  const query = organizationsOf(db, viewer);
   return (
     'id' in by ? query.where('organization.id', '=', by.id) : query.where('organization.slug', '=', by.slug)
   ).executeTakeFirst();

@@ -2,10 +2,17 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
-import { lockOrganization, type Named, type Page, pickChanges } from './organizations.ts';
+import {
+  lockOrganization,
+  membershipsOf,
+  type Named,
+  type Page,
+  pickChanges,
+  type Viewer,
+} from './organizations.ts';
 
-/** The projects a caller may access: the project of its API key, or those of the user's organizations. */
-export type ProjectAccess = { projectId: string } | { userId: string };
+/** The projects a caller may access: the project of its API key, or those of the viewer's organizations. */
+export type ProjectAccess = { projectId: string } | Viewer;
 
 export const PROJECT_COLUMNS = [
   'project.id',
@@ -103,17 +110,6 @@ export function findProjectBySlug(
     .executeTakeFirst();
 }
 
-/** Lists the organization's projects, by slug. */
-export function listProjects(db: Db | Tx, organizationId: string): Promise<ProjectRow[]> {
-  return db
-    .selectFrom('project')
-    .select(COLUMNS)
-    .where('organization_id', '=', organizationId)
-    .where('deleted_at', 'is', null)
-    .orderBy('slug')
-    .execute();
-}
-
 /** Locks a project until the transaction ends. Throws NOT_FOUND. */
 export async function lockProject(tx: Tx, id: string): Promise<void> {
   const row = await tx
@@ -189,28 +185,27 @@ export function projectNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such project.');
 }
 
-function projectsOf(db: Db, userId: string) {
+function projectsOf(db: Db, viewer: Viewer) {
   return db
-    .selectFrom('membership')
+    .selectFrom(membershipsOf(viewer))
     .innerJoin('organization', 'organization.id', 'membership.organization_id')
     .innerJoin('project', 'project.organization_id', 'organization.id')
     .select([...PROJECT_COLUMNS, 'membership.role'])
-    .where('membership.user_id', '=', userId)
     .where('organization.deleted_at', 'is', null)
     .where('project.deleted_at', 'is', null);
 }
 
 /**
- * Lists the projects of a user's organizations by the slugs of organization and project, starting after `after`: the
- * two slugs, joined by a slash. Others do not exist for that user.
+ * Lists the projects of a viewer's organizations by the slugs of organization and project, starting after `after`: the
+ * two slugs, joined by a slash. Others do not exist for a user.
  */
 export function listUserProjects(
   db: Db,
-  userId: string,
+  viewer: Viewer,
   { after = '/', limit, organizationId }: Page & { organizationId?: string | undefined },
 ): Promise<UserProject[]> {
   const [organization = '', project = ''] = after.split('/');
-  return projectsOf(db, userId)
+  return projectsOf(db, viewer)
     .where(sql<boolean>`(organization.slug, project.slug) > (${organization}, ${project})`)
     .$if(organizationId !== undefined, (query) =>
       query.where('project.organization_id', '=', organizationId as string),
@@ -221,29 +216,29 @@ export function listUserProjects(
     .execute();
 }
 
-/** Finds such a project, with the user's role in its organization. */
-export function findUserProject(db: Db, userId: string, id: string) {
-  return projectsOf(db, userId).where('project.id', '=', id).executeTakeFirst();
+/** Finds such a project, with the viewer's role in its organization. */
+export function findUserProject(db: Db, viewer: Viewer, id: string) {
+  return projectsOf(db, viewer).where('project.id', '=', id).executeTakeFirst();
 }
 
 /** Finds such a project and locks it, with the membership, until the transaction ends. */
-export function lockUserProject(tx: Tx, userId: string, id: string): Promise<UserProject | undefined> {
-  return projectsOf(tx, userId)
+export function lockUserProject(tx: Tx, viewer: Viewer, id: string): Promise<UserProject | undefined> {
+  return projectsOf(tx, viewer)
     .where('project.id', '=', id)
     .forNoKeyUpdate('project')
     .forShare('membership')
     .executeTakeFirst();
 }
 
-/** Lists a user's projects with a slug, one per organization; with `organizationId`, only of this organization. */
+/** Lists a viewer's projects with a slug, one per organization; with `organizationId`, only of this organization. */
 export function listUserProjectsBySlug(
   db: Db,
-  userId: string,
+  viewer: Viewer,
   slug: string,
   organizationId: string | undefined,
   limit: number,
 ): Promise<UserProject[]> {
-  return projectsOf(db, userId)
+  return projectsOf(db, viewer)
     .where('project.slug', '=', slug)
     .$if(organizationId !== undefined, (query) =>
       query.where('project.organization_id', '=', organizationId as string),
@@ -255,10 +250,10 @@ export function listUserProjectsBySlug(
 
 /** Whether a caller may access a project, as a condition of a query over `project`. */
 export function hasProjectAccess(access: ProjectAccess) {
-  return 'projectId' in access
-    ? sql<boolean>`project.id = ${access.projectId}`
-    : sql<boolean>`exists (
-        select from membership
-        where membership.organization_id = project.organization_id and membership.user_id = ${access.userId}
-      )`;
+  if ('projectId' in access) return sql<boolean>`project.id = ${access.projectId}`;
+  if (access.isOperator) return sql<boolean>`true`;
+  return sql<boolean>`exists (
+      select from membership
+      where membership.organization_id = project.organization_id and membership.user_id = ${access.userId}
+    )`;
 }

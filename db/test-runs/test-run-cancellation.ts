@@ -40,7 +40,13 @@ export function listCancellableTestRuns(
     flow,
     since,
     until,
-  }: { organization?: string; project?: string; flow?: string; since?: Date; until?: Date },
+  }: {
+    organization?: string | undefined;
+    project?: string | undefined;
+    flow?: string | undefined;
+    since?: Date | undefined;
+    until?: Date | undefined;
+  },
 ) {
   return db
     .selectFrom('test_run')
@@ -63,7 +69,6 @@ export function listCancellableTestRuns(
     .orderBy('test_run.started_at')
     .execute();
 }
-export type CancellableTestRun = Awaited<ReturnType<typeof listCancellableTestRuns>>[number];
 
 /** Lists the runs in flight of a test run's cases and judges, whose workflows are to be cancelled. */
 export function listTestCaseRunsUnderWay(db: Db | Tx, testRunId: string) {

@@ -34,7 +34,6 @@ export { readEnvironment, TELEMETRY_SECRETS } from './read-environment.ts';
 export {
   DEFAULT_ADDRESS,
   isTemporalConfigured,
-  readTemporal,
   type TemporalConnection,
 } from './temporal.ts';
 export { isLoopback, loopbackUrls, readDatabaseUrl } from './urls.ts';

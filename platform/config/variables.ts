@@ -36,7 +36,7 @@ type Values = {
   WEIR_WEBHOOK_LISTENERS: boolean;
 };
 
-export const TASK_QUEUE_DEFAULT = 'weir-flows';
+const TASK_QUEUE_DEFAULT = 'weir-flows';
 
 const environment = z.object({
   NODE_ENV: nodeEnv.default('development').meta({
@@ -250,7 +250,8 @@ const environment = z.object({
   WEIR_OPERATORS: userIds.default(new Set()).meta({
     program: 'API',
     byDefault: 'none; `npm start`, except in production: owners of the demo organization',
-    description: 'Comma-separated user ids (`sub`) that may grant credits over HTTP.',
+    description:
+      'Comma-separated user ids (`sub`) of operators, who may do what an owner of any organization may.',
   }),
   WEIR_STARTING_CREDITS: credits.default(0).meta({
     program: 'API',

@@ -4,9 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { apiRoutes } from '../../api/app.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { revokeApiKey } from '../../db/tenants/api-keys.ts';
+import { revokeOperatorKey } from '../../db/tenants/operator-keys.ts';
 import { insertProject } from '../../db/tenants/projects.ts';
 import { type IdentityProvider, MCP_AUDIENCE, startIdentityProvider } from '../fakes/identity-provider.ts';
 import { startWeir, type Weir } from '../harness.ts';
+import { createOperatorKey, type OperatorKey } from '../operator-key.ts';
 import { createOrganization, type Organization } from '../organization.ts';
 import { createScopedKey } from '../scoped-key.ts';
 import { MANAGEMENT, type Row } from './organizations/management-routes.ts';
@@ -23,11 +25,16 @@ describe('every route', () => {
   let weir: Weir;
   let other: Organization;
   let foreignKey: string;
+  let operator: OperatorKey;
+  let revokedOperator: OperatorKey;
   before(async () => {
     provider = await startIdentityProvider();
     weir = await startWeir({ env: { ...provider.env, WEIR_FAILED_SIGN_INS: '0' }, worker: false });
     other = await createOrganization(weir, provider);
     foreignKey = (await createScopedKey(weir, other.projectId, ...KEY_SCOPES)).key;
+    operator = await createOperatorKey(weir);
+    revokedOperator = await createOperatorKey(weir);
+    await revokeOperatorKey(weir.db, revokedOperator.keyId, operator.actor);
   });
   after(async () => {
     await weir.stop();
@@ -70,6 +77,10 @@ describe('every route', () => {
           'not a token': 'x.y.z',
           'unknown key': `weir_live_AAAAAAAA_${'A'.repeat(32)}`,
           'revoked key': revoked.key,
+          'unknown key of an operator': `weir_operator_AAAAAAAA_${'A'.repeat(32)}`,
+          'revoked key of an operator': revokedOperator.key,
+          'key of an operator with another secret': `${operator.key.slice(0, -32)}${'A'.repeat(32)}`,
+          'key of a project called that of an operator': foreignKey.replace('live', 'operator'),
           'token for MCP': await provider.token(about.users.owner, { aud: MCP_AUDIENCE }),
           ...(keys.length === 0 && { 'valid key': foreignKey }),
         };
@@ -106,6 +117,14 @@ describe('every route', () => {
           assert.equal(answer.status, row[role], `${role}: ${answer.text}`);
           await expectAuthor(answer, to.users[role]);
         }
+      });
+
+      const { operator: forOperator = row.owner } = row;
+      it(`answers an operator's key ${forOperator}`, async () => {
+        const to = await aboutFor(forOperator);
+        const answer = await send(route, row, to, operator.key);
+        assert.equal(answer.status, forOperator, answer.text);
+        await expectAuthor(answer, operator.actor);
       });
 
       if (keys.length === 0) return;

@@ -1,7 +1,9 @@
 // The routes beside those of the management API, and who gets what.
+import { randomUUID } from 'node:crypto';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { all, F, O, type Row, readers } from './organizations/management-routes.ts';
 
+const OP = '/api/v1/operator';
 const S = '/api/v1/seq/:org/:project/:flow';
 const W = `${O}/:org_id/webhooks`;
 const runners: Pick<Row, 'keys'> = { keys: ['run'] };
@@ -12,6 +14,7 @@ const webhooks: Omit<Row, 'owner' | 'admin' | 'member'> = {
   ofOrganization: true,
 };
 const nothing = { body: () => ({}) };
+const operators = (operator: number) => ({ ...all(403), strangers: 403, operator });
 
 const onFlow: { [route: string]: Row } = Object.fromEntries(
   [S, `${S}/v:version`].flatMap((path): [string, Row][] => [
@@ -59,10 +62,36 @@ export const OTHERS: { [route: string]: Row } = {
   'get /api/v1/me': { ...all(200), keys: [...KEY_SCOPES], strangers: 200, ofOrganization: true },
   'get /api/v1/models': { ...all(200), ...readers, ofOrganization: true, query: '?organization_id=:org_id' },
   // The addresses of these users are not verified.
-  'post /api/v1/invitations/:invitation_id/accept': { ...all(403), strangers: 403 },
+  'post /api/v1/invitations/:invitation_id/accept': { ...all(403), strangers: 403, operator: 401 },
   'post /api/v1/codec/decode': { ...all(200), strangers: 200, body: () => ({ payloads: [] }) },
-  'post /api/v1/codec/session': { ...all(204), strangers: 204 },
-  'get /api/v1/assistants': { ...all(200), strangers: 200 },
+  'post /api/v1/codec/session': { ...all(204), strangers: 204, operator: 401 },
+  'get /api/v1/assistants': { ...all(200), strangers: 200, operator: 401 },
   // Nobody here has an assistant.
-  'delete /api/v1/assistants/:assistant_id': all(404),
+  'delete /api/v1/assistants/:assistant_id': { ...all(404), operator: 401 },
+  [`get ${OP}/keys`]: operators(200),
+  // The key is one of a project.
+  [`delete ${OP}/keys/:key_id`]: operators(404),
+  [`get ${OP}/organizations`]: operators(200),
+  [`post ${OP}/organizations`]: {
+    ...operators(201),
+    body: () => ({ name: 'New', slug: `new-${randomUUID()}` }),
+  },
+  [`put ${OP}/organizations/:org_id/quota`]: {
+    ...operators(200),
+    body: () => ({ runs_under_way_max: 5 }),
+  },
+  [`put ${OP}/organizations/:org_id/suspension`]: { ...operators(200), ...nothing },
+  [`delete ${OP}/organizations/:org_id/suspension`]: operators(200),
+  [`put ${OP}/organizations/:org_id/members/:member_user_id`]: {
+    ...operators(200),
+    body: () => ({ role: 'owner' }),
+  },
+  [`get ${OP}/users/:user_id/assistants`]: operators(200),
+  [`delete ${OP}/users/:user_id/assistants/:assistant_id`]: operators(404),
+  [`get ${OP}/runs`]: operators(200),
+  [`get ${OP}/stuck-runs`]: operators(200),
+  [`post ${OP}/test-runs/cancel`]: {
+    ...operators(200),
+    body: ({ organization }) => ({ organization }),
+  },
 };

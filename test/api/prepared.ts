@@ -15,7 +15,8 @@ export type Prepared = Organization & { values: { [parameter: string]: string } 
 /** Creates an organization with what the path of the route names. */
 export async function prepare(weir: Weir, provider: IdentityProvider, route: string): Promise<Prepared> {
   const about = await createOrganization(weir, provider);
-  const values: Prepared['values'] = { ...parameters(about), assistant_id: randomUUID() };
+  const own = { assistant_id: randomUUID(), user_id: about.users.member };
+  const values: Prepared['values'] = { ...parameters(about), ...own };
   if (/:org\/|:deliveryId/.test(route)) Object.assign(values, await endRun(weir, about));
   if (route.includes(':deliveryId')) values.deliveryId = await addDelivery(weir, about, values.executionId);
   if (route.includes(':test_run_id')) values.test_run_id = await startTests(weir, about);

@@ -1,4 +1,4 @@
-// Runs `weir` commands in this process, or as processes of their own; those of the operator on a database of their own.
+// Runs `weir` commands in this process, or as processes of their own.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,6 +8,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { forgetMe } from '../../cli/api/get-resource.ts';
 import { runCommand } from '../../cli/run-command.ts';
+import { insertOrganization } from '../../db/tenants/organizations.ts';
+import { insertProject } from '../../db/tenants/projects.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 export const ROOT = path.join(import.meta.dirname, '../..');
@@ -72,33 +74,29 @@ export async function spawnWeir(env: Environment, args: string[], stdin = ''): P
   return { code: await code, stdout, stderr };
 }
 
-/** Gives the enclosing `describe` the operator's commands, a database with the project acme/main, and an empty state folder. */
-export function useOperator() {
-  const cli = {} as { database: TestDatabase; folder: string; env: Environment };
+/** Gives the enclosing `describe` a database with the project acme/main, its environment, and an empty state folder. */
+export function useDatabase() {
+  const cli = {} as {
+    database: TestDatabase;
+    folder: string;
+    env: Environment;
+    organizationId: string;
+    projectId: string;
+  };
   before(async () => {
     cli.database = await createTestDatabase();
     cli.folder = await mkdtemp(path.join(tmpdir(), 'weir-cli-'));
     cli.env = { DATABASE_URL: cli.database.url, WEIR_API_KEY_PEPPER: PEPPER, WEIR_STATE_DIR: cli.folder };
-    await succeed('org', 'create', 'acme', '--name', 'Acme');
-    await succeed('project', 'create', 'acme/main');
+    const { db } = cli.database;
+    cli.organizationId = (await insertOrganization(db, { slug: 'acme', name: 'Acme' })).id;
+    const project = { organizationId: cli.organizationId, slug: 'main', name: 'main' };
+    cli.projectId = (await insertProject(db, project)).id;
   });
   after(async () => {
     await rm(cli.folder, { recursive: true, force: true });
     await cli.database.drop();
   });
-
-  const weir = (...args: string[]) => weirIn(cli.env, ['operator', ...args]);
-
-  /** Runs a command that must succeed; returns its stdout. */
-  async function succeed(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await weir(...args);
-    assert.equal(code, 0, stderr);
-    assert.equal(stderr, '');
-    return stdout;
-  }
-  const succeedJson = async (...args: string[]) => JSON.parse(await succeed(...args, '--json'));
-
-  return { cli, weir, succeed, succeedJson };
+  return { cli };
 }
 
 /** Asserts that a command fails with `code` and prints no stack trace; returns its stderr. */

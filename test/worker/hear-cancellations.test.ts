@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { cancelRun } from '../../cli/operator/cancel-runs.ts';
-import { inTransaction } from '../../db/connect.ts';
+import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from '../api/runs/jobs-harness.ts';
 import { llm } from '../blocks.ts';
 
-describe('a run that an operator cancels', () => {
+describe('a run that is marked as cancelled', () => {
   let weir: JobsWeir;
   before(async () => {
     weir = await startJobsWeir();
@@ -21,8 +20,7 @@ describe('a run that an operator cancels', () => {
       .set({ started_at: later })
       .where('execution_id', '=', executionId)
       .execute();
-    const author = { actor: 'operator', requestId: executionId };
-    await inTransaction(weir.db, (tx) => cancelRun(tx, author, executionId));
+    await requestCancel(weir.db, executionId);
     const { body } = await weir.finish(flow, executionId, weir.tenant.key);
     assertCancelled(body);
     assert.doesNotMatch(body.errorMessage, /caller/);

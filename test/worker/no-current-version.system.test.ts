@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { passthrough } from '../blocks.ts';
-import { listStuck, operatorRuns } from '../cli/operator/list-stuck.ts';
+import { listStuck, printStuck } from '../cli/operator/list-stuck.ts';
 import { type Program, startProgram } from '../faults/processes.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -79,7 +79,7 @@ describe('workers of a version that is not current', () => {
     // The engine's list of workflows lags behind.
     await waitUntil(async () => Object.keys(await listStuck(weir)).length > 0);
     assert.deepEqual(await listStuck(weir), { [executionId]: 'no current worker' });
-    const { stdout } = await operatorRuns(weir, 'list', '--stuck');
+    const stdout = await printStuck(weir);
     assert.match(stdout, /^no current worker: no worker of the current version polls/m);
     await waitUntil(() =>
       weir.client.workflowService

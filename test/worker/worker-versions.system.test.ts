@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { findReasons } from '../../cli/operator/stuck-runs.ts';
+import { findReasons } from '../../api/operator/stuck-runs.ts';
 import { getTemporalBinary } from '../../dev/temporal/binary.ts';
 import { listPollers, type Polled, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';

@@ -1,5 +1,5 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
-import { findRunStarts, isOperatorsRetry } from '../../db/runs/find-run-starts.ts';
+import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { log } from '../../platform/observability/log.ts';
 import { endRun } from '../../temporal/cancel-workflow.ts';
@@ -9,7 +9,7 @@ import { cancelOpenWorkflow } from './cancel-open-workflow.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 
 const TERMINATED =
-  "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";
+  "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir runs cancel.";
 
 /**
  * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow
@@ -25,11 +25,6 @@ export async function reconcileRuns(
   const work = {
     repair: async (run: Reconciled) => {
       if (await reconcileRun(deps, run)) started.add(run.id);
-    },
-    async isAwaited({ id, state }: Reconciled) {
-      const isAwaited = state === 'missing' && (await isOperatorsRetry(deps.db, id));
-      if (isAwaited) started.delete(id);
-      return isAwaited;
     },
   };
   try {

@@ -12,11 +12,7 @@ const PAGE = 500;
 /** An unfinished row with its workflow's id and state: `open`, `missing`, or the status with which the workflow ended. */
 export type Reconciled = UnfinishedRow & { workflowId: string; state: string };
 
-type Work = {
-  repair(row: Reconciled): Promise<void>;
-  /** Whether the row was left to this to be started, which is not a finding. */
-  isAwaited?(row: Reconciled): Promise<boolean>;
-};
+type Work = { repair(row: Reconciled): Promise<void> };
 
 /**
  * Walks over all unfinished rows older than `quietSeconds`, until `signal` aborts, and calls `repair` for those that have no
@@ -27,7 +23,7 @@ export async function reconcileUnfinished(
   { db, client }: { db: Db; client: Client },
   table: Parameters<typeof listUnfinished>[1],
   quietSeconds: number,
-  { repair, isAwaited = async () => false }: Work,
+  { repair }: Work,
   signal?: AbortSignal,
 ): Promise<void> {
   const failures: Failures[] = [];
@@ -53,7 +49,7 @@ export async function reconcileUnfinished(
       (row) => row.id,
       async (row) => {
         await repair(row);
-        if (row.state !== 'open' && !(await isAwaited(row))) reconcilerFindings.add(1, { kind: table });
+        if (row.state !== 'open') reconcilerFindings.add(1, { kind: table });
       },
       signal,
     );

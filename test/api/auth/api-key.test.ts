@@ -4,12 +4,12 @@ import { mintApiKey, parseApiKey, secretMatches } from '../../../api/auth/api-ke
 const PEPPER = 'pepper'.repeat(6);
 
 describe('API key format', () => {
-  for (const environment of ['live', 'test'] as const)
-    it(`is weir_${environment}_{8 characters}_{32 characters} and parses into its parts`, () => {
-      const minted = mintApiKey(environment, PEPPER);
-      assert.match(minted.plaintext, new RegExp(`^weir_${environment}_[A-Za-z0-9]{8}_[A-Za-z0-9]{32}$`));
+  for (const kind of ['live', 'test', 'operator'] as const)
+    it(`is weir_${kind}_{8 characters}_{32 characters} and parses into its parts`, () => {
+      const minted = mintApiKey(kind, PEPPER);
+      assert.match(minted.plaintext, new RegExp(`^weir_${kind}_[A-Za-z0-9]{8}_[A-Za-z0-9]{32}$`));
       const parts = parseApiKey(minted.plaintext);
-      assert.equal(parts?.environment, environment);
+      assert.equal(parts?.kind, kind);
       assert.equal(parts?.keyId, minted.keyId);
       assert.equal(secretMatches(parts.secret, minted.secretHmac, PEPPER), true);
     });

@@ -1,4 +1,4 @@
-// A draft that is edited over HTTP, over MCP, by `weir flow push` and by `weir operator flow import` at once.
+// A draft that is edited over HTTP, over MCP and by `weir flow push` at once.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,6 @@ import { pull } from '../../../cli/flows/pull.ts';
 import { push, pushTestCases } from '../../../cli/flows/push.ts';
 import { type PushPlan, planPush } from '../../../cli/flows/push-plan.ts';
 import { readTestCases } from '../../../cli/flows/service-flow.ts';
-import { importFlow } from '../../../cli/operator/import-flow.ts';
 import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
 
 const AUDIENCE = 'https://api.weir.test';
@@ -66,11 +65,6 @@ describe('a draft that several edit at once', () => {
     await writeFile(file, JSON.stringify({ name: 'F', slug, steps: ids.map(pass) }));
     return push([file], { project: `${mcp.tenant.organization}/project` });
   };
-  const importSteps = async (slug: string, step: string) => {
-    const file = join(folder, `${slug}.json`);
-    await writeFile(file, JSON.stringify({ name: 'F', slug, steps: [pass(step)] }));
-    return importFlow(mcp.weir.db, file, { project: `${mcp.tenant.organization}/project` });
-  };
 
   it('holds every block that was added, over HTTP and MCP', async () => {
     const id = await createFlow('both');
@@ -82,7 +76,7 @@ describe('a draft that several edit at once', () => {
     assert.deepEqual((await read(id)).ids.sort(), expected.sort());
   });
 
-  it('is not replaced over HTTP by someone who has not read the edit of an assistant or an import', async () => {
+  it('is not replaced over HTTP by someone who has not read the edit of an assistant', async () => {
     const id = await createFlow('unread');
     const first = await read(id);
     await addOverMcp(id, 'assistant');
@@ -90,9 +84,7 @@ describe('a draft that several edit at once', () => {
     assert.equal(refused.status, 412);
     const second = await read(id);
     assert.equal(refused.body.detail.etag, second.etag);
-    await importSteps('unread', 'imported');
-    assert.equal((await http('PUT', `/${id}/draft`, { steps: [pass('mine')] }, second.etag)).status, 412);
-    assert.deepEqual((await read(id)).ids, ['imported']);
+    assert.deepEqual(second.ids, ['assistant']);
   });
 
   it('is pulled into a file as an assistant left it, and a push of that changes nothing', async () => {

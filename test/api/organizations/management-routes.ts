@@ -8,6 +8,8 @@ type Expected = { member: number; admin: number; owner: number };
 export type Row = Expected & {
   /** The status for users and API keys of other organizations; 404 unless it is given. */
   strangers?: number;
+  /** The status for operators of the service; that of an owner unless it is given. */
+  operator?: number;
   /** Whether it is about an organization, so that a key of any of its projects is let in. */
   ofOrganization?: true;
   /** The scopes of API keys of which one is enough; without them no key is let in. */
@@ -28,7 +30,13 @@ const STEP = { name: 'Pass on', processor_type: 'passthrough' };
 const CASE = { name: 'case', message: 'x', expectation: { type: 'contains', text: 'x' } };
 /** The status that each role gets. */
 export const MANAGEMENT: { [route: string]: Row } = {
-  [`post ${O}`]: { ...all(201), strangers: 201, body: () => ({ name: 'New', slug: `new-${randomUUID()}` }) },
+  // Operators belong nowhere: they create organizations for others.
+  [`post ${O}`]: {
+    ...all(201),
+    strangers: 201,
+    operator: 401,
+    body: () => ({ name: 'New', slug: `new-${randomUUID()}` }),
+  },
   [`get ${O}`]: { ...all(200), strangers: 200 },
   [`get ${O}/by-slug/:slug`]: all(200),
   [`get ${O}/:org_id`]: all(200),
@@ -47,6 +55,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
   // For operators of the service alone, whatever their role.
   [`post ${O}/:org_id/credits/grants`]: {
     ...all(403),
+    operator: 201,
     body: () => ({ credits: 1 }),
     headers: { 'idempotency-key': 'grant' },
   },

@@ -145,7 +145,7 @@ describe('management', () => {
     });
 
     it('cannot have a user_id that no URL path can name, or that the audit log has for those who are not users', async () => {
-      for (const user_id of ['.', '..', 'operator', 'service', 'api_key/abcdef'])
+      for (const user_id of ['.', '..', 'operator', 'service', 'api_key/abcdef', 'operator/abcdef'])
         assert.deepEqual(code(await call('POST', path(), { user_id, role: 'member' })), [
           422,
           'VALIDATION_ERROR',

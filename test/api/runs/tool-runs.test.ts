@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { findRun } from '../../../db/runs/runs.ts';
 import { code } from '../../blocks.ts';
+import { createOperator } from '../../cli/operator-cli.ts';
 import { answer, callTools, hang } from '../../fakes/model-server.ts';
 import { readEvents } from '../../sse.ts';
 import {
@@ -16,8 +14,6 @@ import {
   toolCall,
   useToolCalls,
 } from './tool-calls-harness.ts';
-
-const WEIR = path.join(import.meta.dirname, '../../../cli/weir.js');
 
 describe('a run that pauses for tools', () => {
   const h = useToolCalls();
@@ -124,23 +120,18 @@ describe('a run that pauses for tools', () => {
     assert.deepEqual([body.stepIndex, body.message], [2, 'Paris?']);
   });
 
-  it('is shown by weir operator runs show, paused and resumed', async () => {
-    const { databaseUrl: DATABASE_URL, apiKeyPepper: WEIR_API_KEY_PEPPER } = h.weir.config;
-    const env = { DATABASE_URL, WEIR_API_KEY_PEPPER };
-    const show = async (executionId: string, ...options: string[]) => {
-      const args = [WEIR, 'operator', 'runs', 'show', executionId, ...options];
-      return (await promisify(execFile)(process.execPath, args, { env })).stdout;
-    };
+  it('is shown by weir runs show, paused and resumed', async () => {
+    const { succeed, succeedJson } = await createOperator(h.weir);
+    const show = (executionId: string) => succeed('runs', 'show', executionId);
     const paused = await pause();
     const { executionId } = paused;
     assert.match(await show(executionId), /\ntool_calls_required, execute(.|\n)*\nask .*paused/);
     h.models.will(answer('done'));
     await h.execute(flow, resumeOf(paused));
-    const text = await show(executionId, '--full');
+    const text = await show(executionId);
     assert.match(text, /\ncompleted, execute/);
-    assert.match(text, /ask\n {2}input: {2}\{"n":1\}\n {2}output: "done"/);
     assert.match(text, /Result: "done!"/);
-    const { blocks, result, cost } = JSON.parse(await show(executionId, '--json'));
+    const { blocks, result, cost } = await succeedJson('runs', 'show', executionId);
     assert.deepEqual(
       blocks.map(({ key, status }: Body) => `${key} ${status}`),
       ['first completed', 'ask paused', 'ask completed', 'last completed'],

@@ -119,12 +119,10 @@ describe('weir on a laptop that has a token and nothing else', () => {
     assert.match(await succeed('audit-log', 'acme', '--actor', 'ann'), /ann +organization\.create/);
   });
 
-  it('shows credits and the ledger, and grants only as an operator of the service', async () => {
+  it('shows credits and the ledger', async () => {
     const { balance } = await succeedJson('credits', 'show', 'acme');
     assert.equal(typeof balance, 'number');
     assert.ok(Array.isArray(await succeedJson('credits', 'ledger', 'acme', '--kind', 'charge')));
-    await fail(1, run('credits', 'grant', 'acme', '10', '--idempotency-key', 'invoice-1'));
-    await fail(2, run('credits', 'grant', 'acme', '0'));
   });
 
   it('shows and rotates the webhook secret', async () => {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { findFreePort } from '../../../dev/processes/ports.ts';
-import { SECRETS_KEYS, type Tenant } from '../../harness.ts';
+import type { Tenant } from '../../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';
 
@@ -37,7 +37,7 @@ describeWith(['openssl'], 'weir listen', () => {
       },
     });
     tenant = await weir.createTenant();
-    child = listen('operator', 'listen', tenant.organization);
+    child = listen('listen', '--secret', await weir.rotate(tenant));
     lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     await once(child.stderr, 'data');
   });
@@ -52,15 +52,13 @@ describeWith(['openssl'], 'weir listen', () => {
     const env = {
       ...process.env,
       WEIR_STATE_DIR: folder,
-      DATABASE_URL: weir?.config.databaseUrl,
-      WEIR_SECRETS_KEYS: SECRETS_KEYS,
     };
     const command = [path.join(ROOT, 'cli/weir.js'), ...args, '--port', String(port), '--json'];
     return spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   }
   const nextLine = async () => JSON.parse((await lines.next()).value);
 
-  it('receives, verifies and prints a delivery, with the current secret', async () => {
+  it('receives, verifies and prints a delivery, also in the grace period after a rotation', async () => {
     const deliver = async () => {
       const flow = await weir.createFlow(tenant, []);
       await weir.startJob(tenant, flow, { host: 'listen.weir.test' } as never);
@@ -84,7 +82,7 @@ describeWith(['openssl'], 'weir listen', () => {
     assert.deepEqual(await nextLine(), { verified: false, delivery: '', body: { forged: true } });
   });
 
-  it('asks for an organization or a secret', async () => {
+  it('asks for a receiver or a secret', async () => {
     const asking = listen();
     const [code] = await once(asking, 'exit');
     assert.equal(code, 2);

@@ -1,46 +1,44 @@
 import assert from 'node:assert/strict';
-import { sql } from 'kysely';
+import { randomUUID } from 'node:crypto';
 import { recordAssistantUse } from '../../../db/tenants/connected-assistants.ts';
-import { fail, useOperator } from '../cli-harness.ts';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import { getSharedWeir, type SharedWeir } from '../../shared-weir.ts';
+import { fail } from '../cli-harness.ts';
+import { createOperator, type Operator } from '../operator-cli.ts';
 
-describe('weir operator assistant', () => {
-  const { cli, weir, succeed, succeedJson } = useOperator();
+describe('weir assistant, of another user', () => {
+  let weir: SharedWeir;
+  let operator: Operator;
+  before(async () => {
+    weir = await getSharedWeir();
+    operator = await createOperator(weir);
+  });
+  after(() => weir.stop());
 
-  it('lists the connected assistants of a user and disconnects one, in the audit log', async () => {
-    await succeed('member', 'add', 'acme', 'eve');
-    assert.match(await succeed('assistant', 'list', 'eve'), /no connected assistants/);
-    assert.match(
-      await fail(1, weir('assistant', 'list', 'eve@acme.example')),
-      /No user with the id .* is known/,
-    );
+  it('lists the assistants of a user and disconnects one, recorded in the organizations of the user', async () => {
+    const { organization, organizationId } = await weir.createTenant();
+    const userId = `eve|${randomUUID()}`;
+    const list = ['assistant', 'list', '--user', userId];
+    assert.match(await fail(1, operator.run(...list)), /No user with this id is known/);
+    await insertMember(weir.db, { organizationId, userId, role: 'member' });
+    assert.match(await operator.succeed(...list), /The user has no connected assistants/);
     const consentedAt = new Date(0);
-    const use = { userId: 'eve', clientId: 'a-client', name: 'Aide', scopes: ['flows:read'], consentedAt };
-    assert.ok(await recordAssistantUse(cli.database.db, use));
-    assert.match(await succeed('assistant', 'list', 'eve'), /Aide +a-client +flows:read/);
-    const [{ id }] = await succeedJson('assistant', 'list', 'eve');
-    await fail(1, weir('assistant', 'disconnect', 'ann', id));
-    await fail(1, weir('assistant', 'disconnect', 'eve', 'x'));
-    assert.equal(await succeed('assistant', 'disconnect', 'eve', id), 'Disconnected Aide from eve.\n');
-    assert.equal(await recordAssistantUse(cli.database.db, use), false);
-    assert.match(await fail(1, weir('assistant', 'disconnect', 'eve', id)), /no such connected assistant/);
+    const use = { userId, clientId: 'a-client', name: 'Aide', scopes: ['flows:read'], consentedAt };
+    assert.ok(await recordAssistantUse(weir.db, use));
+    assert.match(await operator.succeed(...list), /Aide +a-client +flows:read/);
+    const [{ id }] = await operator.succeedJson(...list);
+    const disconnect = ['assistant', 'disconnect', id, '--user'];
+    await fail(1, operator.run(...disconnect, 'ann'));
+    assert.equal(await operator.succeed(...disconnect, userId), `Disconnected ${id}.\n`);
+    assert.equal(await recordAssistantUse(weir.db, use), false);
+    assert.match(await fail(1, operator.run(...disconnect, userId)), /no such connected assistant/);
     assert.match(
-      await succeed('audit-log', 'acme', '--action', 'assistant.disconnect'),
-      new RegExp(`operator +assistant\\.disconnect +${id}`),
+      await operator.succeed('audit-log', organization, '--action', 'assistant.disconnect'),
+      new RegExp(`${operator.actor} +assistant\\.disconnect +${id}`),
     );
   });
 
-  it('lists also more than a thousand assistants, and members', async () => {
-    await sql`
-      insert into connected_assistant (user_id, client_id, scopes, consented_at)
-      select 'bob', 'client-' || number, '{}', now() from generate_series(1, 1001) as number`.execute(
-      cli.database.db,
-    );
-    await sql`
-      insert into membership (organization_id, user_id, role)
-      select id, 'user-' || number, 'member' from organization, generate_series(1, 1001) as number
-      where slug = 'acme'`.execute(cli.database.db);
-    assert.equal((await succeedJson('assistant', 'list', 'bob')).length, 1_001);
-    const members: { user_id: string }[] = await succeedJson('member', 'list', 'acme');
-    assert.equal(members.filter(({ user_id }) => user_id.startsWith('user-')).length, 1_001);
+  it('needs an operator, and without a user the JWT of a person', async () => {
+    assert.match(await fail(1, operator.run('assistant', 'list')), /takes the JWT of a user/);
   });
 });

@@ -11,10 +11,10 @@ describe('weir beside a local npm start', () => {
     try {
       const say = (...args: string[]) => fail(1, weirIn({ WEIR_STATE_DIR: folder }, args));
       const lock = takeStartLock(folder);
-      assert.match(await say('operator', 'org', 'list'), /^npm start is still starting\. Repeat/);
+      assert.match(await say('operator', 'create', '--name', 'x'), /^npm start is still starting\. Repeat/);
       assert.match(await say('token'), /^npm start is still starting\. Repeat/);
       lock.setUrl('http://127.0.0.1:1');
-      assert.match(await say('operator', 'org', 'list'), /^DATABASE_URL is not set/);
+      assert.match(await say('operator', 'create', '--name', 'x'), / is not set, and /);
       lock.release();
       assert.match(await say('token'), /^No service is known\. .*run npm start first/);
     } finally {

@@ -1,23 +1,28 @@
-import assert from 'node:assert/strict';
 import type { Weir } from '../../harness.ts';
-import { type Outcome, weirIn } from '../cli-harness.ts';
+import { createOperator, type Operator } from '../operator-cli.ts';
 
-/** Runs `weir operator runs` on the database and the engine of a Weir. */
-export function operatorRuns({ config }: Pick<Weir, 'config'>, ...args: string[]): Promise<Outcome> {
-  const env = {
-    WEIR_STATE_DIR: '/nonexistent',
-    DATABASE_URL: config.databaseUrl,
-    WEIR_TASK_QUEUE: config.taskQueue,
-    TEMPORAL_ADDRESS: config.temporal.connectionOptions.address ?? '',
-  };
-  return weirIn(env, ['operator', 'runs', ...args]);
+type OfWeir = Pick<Weir, 'db' | 'config' | 'url'>;
+
+const operators = new WeakMap<OfWeir, Promise<Operator>>();
+
+/** Gets an operator of a Weir, the same each time. */
+export function operatorOf(weir: OfWeir): Promise<Operator> {
+  const operator = operators.get(weir) ?? createOperator(weir);
+  operators.set(weir, operator);
+  return operator;
 }
 
 /** Lists the stuck runs of a Weir as its operator does: the reason by executionId. */
-export async function listStuck(weir: Pick<Weir, 'config'>): Promise<{ [executionId: string]: string }> {
-  const { code, stdout, stderr } = await operatorRuns(weir, 'list', '--stuck', '--json');
-  assert.equal(code, 0, stderr);
-  assert.equal(stderr, '');
-  const rows: { executionId: string; reason: string }[] = JSON.parse(stdout);
+export async function listStuck(weir: OfWeir): Promise<{ [executionId: string]: string }> {
+  const rows: { executionId: string; reason: string }[] = await (await operatorOf(weir)).succeedJson(
+    'operator',
+    'runs',
+    'stuck',
+  );
   return Object.fromEntries(rows.map(({ executionId, reason }) => [executionId, reason]));
+}
+
+/** Prints the stuck runs of a Weir as its operator reads them. */
+export async function printStuck(weir: OfWeir): Promise<string> {
+  return (await operatorOf(weir)).succeed('operator', 'runs', 'stuck');
 }

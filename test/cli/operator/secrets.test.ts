@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { setModelKey } from '../../../db/tenants/model-keys.ts';
 import { findSigningSecret, rotateSigningSecret } from '../../../db/webhooks/webhook-secrets.ts';
 import { createEncryption, type EncryptionKey } from '../../../platform/secrets/encrypt.ts';
-import { fail, useOperator, weirIn } from '../cli-harness.ts';
+import { fail, useDatabase, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {
-  const { cli, succeedJson } = useOperator();
+  const { cli } = useDatabase();
 
   describe('secrets', () => {
     const keys = ['old', 'fresh'].map((id) => ({ id, key: randomBytes(32) })) as [
@@ -23,7 +23,7 @@ describe('weir operator', () => {
 
     it('are all encrypted under the first key or none are, and the other keys are then unnecessary', async () => {
       const { db } = cli.database;
-      const { id: organizationId } = await succeedJson('org', 'create', 'sealed');
+      const { organizationId } = cli;
       const provider = 'openai';
       const key = { organizationId, provider, secret: 'sk-a', userId: 'ada' };
       await db.transaction().execute((tx) => setModelKey(tx, createEncryption([old]), key));

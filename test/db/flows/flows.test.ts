@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { findFlowSummary } from '../../../db/flows/flow-summaries.ts';
-import { findFlowBySlug, insertFlow, listFlows, updateDraft } from '../../../db/flows/flows.ts';
+import { findFlowBySlug, insertFlow, updateDraft } from '../../../db/flows/flows.ts';
 import {
   getVersion,
   listVersions,
@@ -70,9 +70,8 @@ describe('flows', () => {
     await assert.rejects(setProductionVersion(database.db, flow.id, 1), { code: 'NOT_FOUND' });
     await publishVersion(database.db, flow.id, 'first');
     await setProductionVersion(database.db, flow.id, 1);
-    const [listed] = await listFlows(database.db, flow.project_id);
-    assert.equal(listed?.production_version, 1);
-    assert.equal(listed?.latest_version, 1);
+    const summary = await findFlowSummary(database.db, flow.project_id, flow.id);
+    assert.deepEqual([summary?.production_version, summary?.latest_version], [1, 1]);
   });
 
   it('tell by digests whether the draft is a version', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { listRunPage, listRuns } from '../../../db/runs/list-runs.ts';
+import { listRunPage, listRunsById } from '../../../db/runs/list-runs.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import type { ErrorCode } from '../../../flow/errors.ts';
 import type { RunError } from '../../../flow/run.ts';
@@ -36,7 +36,7 @@ describe('a page of runs', () => {
           latency_ms, attempts, started_at, finished_at)
         select run, 'b#' || place, 'b', 'b', 'llm', 'completed', '{"ref":"$message"}', 1, 1, 1, now(), now()
         from unnest(${runs}::uuid[]) as run, generate_series(1, 10000) as place`.execute(db);
-      const newest = (await listRuns(db, { limit: 10 })).map((run) => run.execution_id);
+      const newest = (await listRunsById(db, runs)).map((run) => run.execution_id);
       const { runs: first, next: nextOfAll } = await listRunPage(db, { limit: 10 });
       assert.deepEqual(
         first.map((run) => [run.execution_id, run.cost_microcredits]),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
-import { listRuns } from '../../../db/runs/list-runs.ts';
+import { listRunPage } from '../../../db/runs/list-runs.ts';
 import { createProject } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -12,6 +12,9 @@ describe('runs', () => {
     database = await createTestDatabase();
   });
   after(() => database.drop());
+
+  const list = async (filter: Parameters<typeof listRunPage>[1]) =>
+    (await listRunPage(database.db, filter)).runs;
 
   it('are listed newest first, by organization, project, flow and status, with their cost', async () => {
     const { organization, project } = await createProject(database.db);
@@ -54,16 +57,16 @@ describe('runs', () => {
         })
         .execute();
     const filter = { organization: organization.slug, project: 'main', flow: 'listed' };
-    const all = await listRuns(database.db, { ...filter, limit: 10 });
+    const all = await list({ ...filter, limit: 10 });
     assert.deepEqual(
       all.map((run) => run.execution_id),
       [...ids].reverse(),
     );
-    assert.equal((await listRuns(database.db, { ...filter, limit: 2 })).length, 2);
-    const [completed, ...rest] = await listRuns(database.db, { ...filter, status: 'completed', limit: 10 });
+    assert.equal((await list({ ...filter, limit: 2 })).length, 2);
+    const [completed, ...rest] = await list({ ...filter, status: 'completed', limit: 10 });
     assert.equal(completed?.execution_id, ids[1]);
     assert.equal(completed?.cost_microcredits, 42);
     assert.deepEqual(rest, []);
-    assert.deepEqual(await listRuns(database.db, { ...filter, flow: 'other', limit: 10 }), []);
+    assert.deepEqual(await list({ ...filter, flow: 'other', limit: 10 }), []);
   });
 });

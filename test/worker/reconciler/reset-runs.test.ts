@@ -116,9 +116,6 @@ describe('a run whose workflow an operator handles in the Temporal Web UI', () =
     });
     held.release();
     assert.equal(body.code, 'CANCELLED');
-    assert.match(
-      body.errorMessage,
-      /cancel it: POST …\/jobs\/\{executionId\}\/cancel or weir operator runs cancel/,
-    );
+    assert.match(body.errorMessage, /cancel it: POST …\/jobs\/\{executionId\}\/cancel or weir runs cancel/);
   });
 });

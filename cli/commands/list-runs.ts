@@ -1,34 +1,16 @@
-// `weir runs list`, and `weir runs retry` and `cancel` with a filter, page by page.
+// `weir runs list`, page by page.
 
-import type { z } from 'zod';
-import type { bulkAnswer } from '../../api/runs/run-list-query.ts';
 import { callApi, listAll } from '../api/call-api.ts';
-import { getMe, getOrganization, getProject, type ListedRun, runListPaths } from '../api/get-resource.ts';
-import { serviceUrl } from '../api/service-url.ts';
-import { notWeir } from '../api/to-error.ts';
-import { type Counts, countReasons, describeCounts } from '../terminal/bulk-runs.ts';
+import {
+  ALL_RUNS_PATH,
+  getOrganization,
+  getProject,
+  type ListedRun,
+  runListPaths,
+} from '../api/get-resource.ts';
 import { splitScope, UsageError } from '../terminal/parse-argument.ts';
-import { type CommandResult, formatTable, formatTime, note, oneLine } from '../terminal/print.ts';
+import { type CommandResult, formatTable, formatTime, oneLine } from '../terminal/print.ts';
 import { runTable } from '../terminal/tables.ts';
-
-/** Runs in one request: few enough to finish well before the request times out. */
-const PAGE = 25;
-
-export type BulkOptions = FilterOptions & {
-  project?: string;
-  flow?: string;
-  errorCode?: string;
-  dryRun?: boolean;
-  /** Set by Commander, and not sent to the service. */
-  json?: boolean;
-};
-
-type Page = z.output<typeof bulkAnswer> & {
-  retried?: { executionId: string; repeats: string }[];
-  cancelled?: string[];
-  refused?: { executionId: string; code: string; errorMessage: string }[];
-  stoppedBy?: string | null;
-};
 
 type Reason = NonNullable<ListedRun['stuck']>['reason'];
 
@@ -43,7 +25,7 @@ const MEND: { [reason in Reason]: string } = {
 const ERROR_MAX_CHARS = 80;
 
 /** The filter options of the commands that list or change runs. */
-type FilterOptions = {
+export type FilterOptions = {
   status?: string;
   mode?: string;
   environment?: string;
@@ -57,6 +39,7 @@ type ListOptions = FilterOptions & {
   minCost?: string;
   id?: string;
   stuck?: boolean;
+  allOrganizations?: boolean;
   limit: number;
 };
 
@@ -66,9 +49,14 @@ export async function list(
   { limit, ...options }: ListOptions,
 ): Promise<CommandResult> {
   const { status, mode, environment, version, key, since, until, minCost, id, stuck } = options;
+  if (path !== undefined && options.allOrganizations)
+    throw new UsageError('Give a path, or --all-organizations, not both.');
+  const places = options.allOrganizations ? [{ url: ALL_RUNS_PATH }] : await placesOf(path);
+  if (stuck && places.some(({ url }) => url === ALL_RUNS_PATH))
+    throw new UsageError('Name an organization; weir operator runs stuck lists the stuck runs of all.');
   const filter = { status, mode, environment, version, key, since, until, minCost, id, stuck };
   const found: ListedRun[] = [];
-  for (const { url, flow } of await placesOf(path))
+  for (const { url, flow } of places)
     found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));
   if (found.length === 0 && path !== undefined) await requireFlow(path);
   const runs = found.sort((a, b) => b.startedAt.localeCompare(a.startedAt)).slice(0, limit);
@@ -110,55 +98,4 @@ function stuckTable(runs: ListedRun[]): string {
     ),
     ...(reasons.size > 0 ? ['', ...[...reasons].map((reason) => `${reason}: ${MEND[reason]}`)] : []),
   ].join('\n');
-}
-
-/**
- * Retries or cancels the runs that the options select, except runs that start later. Can be interrupted and repeated: the
- * service retries and cancels no run twice.
- */
-export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions): Promise<CommandResult> {
-  const { project, flow, ...filter } = options;
-  const place = await getProjectAndFlow(project, flow);
-  const counts: Counts = { done: [], matching: [], refused: [], stoppedBy: null };
-  const body = { until: new Date(), ...filter, ...(place.flow && { flow: place.flow }), limit: PAGE };
-  let cursor: string | null = null;
-  do {
-    const page: Page = await callApi<Page>('POST', `/api/v1/projects/${place.projectId}/runs/${how}`, {
-      body: { ...body, ...(cursor && { cursor }) },
-    }).catch((error: unknown) => {
-      if (counts.done.length > 0) note(describeCounts(how, counts, filter.dryRun));
-      throw error;
-    });
-    if (typeof page?.hasMore !== 'boolean') throw notWeir(serviceUrl());
-    const { retried = [], cancelled = [], matching = [], refused = [], stoppedBy = null } = page;
-    counts.done.push(...retried, ...cancelled.map((executionId) => ({ executionId })));
-    counts.matching.push(...matching);
-    counts.refused.push(...refused);
-    counts.stoppedBy = stoppedBy;
-    cursor = page.nextCursor;
-    if (cursor && !stoppedBy) note(`${describeCounts(how, counts, filter.dryRun)} So far …`);
-  } while (cursor && !counts.stoppedBy);
-  if (counts.stoppedBy) process.exitCode = 1;
-  return {
-    json: counts,
-    text: [
-      ...counts.matching,
-      describeCounts(how, counts, filter.dryRun),
-      ...countReasons(counts.refused),
-    ].join('\n'),
-  };
-}
-
-/** Gets the project and flow that the options name, by default the project of the API key. Throws UsageError without a project. */
-async function getProjectAndFlow(project?: string, path = '') {
-  const at = path.lastIndexOf('/');
-  const [ofFlow, slug] = [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
-  if (project && ofFlow && project !== ofFlow)
-    throw new UsageError(`--project ${project} and --flow ${path} name different projects.`);
-  const within = ofFlow || project || process.env.WEIR_PROJECT;
-  const flow = slug || undefined;
-  if (within) return { projectId: (await getProject(within)).id, flow };
-  const me = await getMe();
-  if (me.kind === 'api_key') return { projectId: me.project.id, flow };
-  throw new UsageError('Name the project: --project org/project, or --flow org/project/flow.');
 }

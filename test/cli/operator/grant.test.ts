@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fail, weirIn } from '../cli-harness.ts';
 
-describe('weir credits grant, when answers are lost', () => {
+describe('weir operator credits grant, when answers are lost', () => {
   const id = randomUUID();
   const keys: unknown[] = [];
   let lost: number;
@@ -13,6 +13,13 @@ describe('weir credits grant, when answers are lost', () => {
   before(async () => {
     server = createServer((request, response) => {
       request.resume().on('end', () => {
+        if (request.method === 'GET') {
+          const isMe = request.url === '/api/v1/me';
+          const me = { kind: 'operator', keyId: 'AAAAAAAA', name: 'ann' };
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(isMe ? me : { id, slug: 'acme', name: 'Acme' }));
+          return;
+        }
         keys.push(request.headers['idempotency-key']);
         lost -= 1;
         if (lost >= 0) {
@@ -32,7 +39,10 @@ describe('weir credits grant, when answers are lost', () => {
   });
   function grant(...args: string[]) {
     const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return weirIn({ WEIR_URL, WEIR_TOKEN: 'token' }, ['credits', 'grant', id, '10', ...args]);
+    return weirIn({ WEIR_URL, WEIR_OPERATOR_KEY: 'key' }, [
+      ...['operator', 'credits', 'grant', 'acme', '10'],
+      ...args,
+    ]);
   }
 
   it('sends the grant once more with the same key', async () => {
