@@ -5,6 +5,7 @@ import type { BlockCall } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, fastModelActivities, modelActivities } from './activities.ts';
+import { uncancelled } from './uncancelled.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
@@ -50,9 +51,9 @@ export function createBlockScheduler({
       case 'llm':
         return runModelCall(call, summary, parallel.has(block));
       case 'code':
-        return blockActivities.runCode.executeWithOptions({ summary }, [call]);
+        return uncancelled(() => blockActivities.runCode.executeWithOptions({ summary }, [call]));
       case 'passthrough':
-        return blockActivities.passThrough.executeWithOptions({ summary }, [call]);
+        return uncancelled(() => blockActivities.passThrough.executeWithOptions({ summary }, [call]));
     }
   }
 
@@ -90,7 +91,7 @@ export function createBlockScheduler({
 async function runModelCall(call: BlockCall, summary: string, inParallel: boolean): Promise<Value | Pause> {
   const reply = inParallel
     ? undefined
-    : await fastModelActivities.callModel.executeWithOptions({ summary }, [call]);
+    : await uncancelled(() => fastModelActivities.callModel.executeWithOptions({ summary }, [call]));
   if (reply && !isRegularCall(reply)) return reply;
   const { priority } = workflowInfo();
   const options = { activityId: call.blockKey, summary, ...(priority && { priority }) };
