@@ -7,7 +7,7 @@ import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
 /** All organizations together may have this many times the limit of one open. */
 export const IN_ALL_TIMES = 4;
-/** As many more as one may have are reserved for organizations that have at most so many open. */
+/** As many of these as one may have are reserved for organizations that have at most so many open. */
 export const FEW = 8;
 
 /**
@@ -29,7 +29,7 @@ export type OpenRequests = {
  * no limit.
  */
 export function countOpenAtMost(max: number): number {
-  return 2 * (IN_ALL_TIMES + 1) * max;
+  return 2 * IN_ALL_TIMES * max;
 }
 
 /** Creates the limits of one process. An organization may have `max` requests of each kind open; 0 for no limit. */
@@ -67,7 +67,7 @@ export function acquireUntilClosed(
 }
 
 function createLimit(kind: keyof OpenRequests, max: number, advice: string): Acquire {
-  const capacity = max > 0 ? IN_ALL_TIMES * max : Infinity;
+  const capacity = max > 0 ? (IN_ALL_TIMES - 1) * max : Infinity;
   const queue = createFairQueue({ capacity, reserved: max, few: FEW, ...(max > 0 && { perKeyMax: max }) });
   openRequests.observe(() => [{ value: queue.count().inFlight, labels: { kind } }]);
   return function acquire(organizationId) {

@@ -243,7 +243,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Calls, or streams and long polls, of all organizations, in an API process',
-      most: `${IN_ALL_TIMES} times \`WEIR_OPEN_REQUESTS_MAX\`. As many more as one may have are for organizations with at most ${FEW}`,
+      most: `${IN_ALL_TIMES} times \`WEIR_OPEN_REQUESTS_MAX\`, of which a quarter is for organizations with at most ${FEW}`,
       beyond: '503 `SERVICE_BUSY`',
     },
     {
