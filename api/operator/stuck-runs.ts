@@ -32,7 +32,7 @@ const stuckRun = z
       'retrying',
       'cancelling',
       'task fails',
-      'loses workers',
+      'crash-looping',
       'no workflow',
       'no worker',
       'no current worker',
@@ -62,7 +62,7 @@ const PAGE_MAX = 500;
 
 const REASONS = [
   ['WorkflowTaskFailed', 'task fails'],
-  ['WorkflowTaskTimedOut', 'loses workers'],
+  ['WorkflowTaskTimedOut', 'crash-looping'],
 ] as const;
 
 /** The worker version of a workflow, if any. `isBegun`: Temporal lists build ids only once a worker has begun the workflow. */
@@ -130,10 +130,10 @@ function describeStuck({ executionId, reason, since, block, attempts, lastError 
   switch (reason) {
     case 'retrying':
       return { executionId, reason, since, lastError: `${block}, attempt ${attempts}: ${lastError}` };
-    case 'losing_workers':
+    case 'crash_looping':
       return {
         executionId,
-        reason: 'loses workers',
+        reason: 'crash-looping',
         since,
         lastError: `${block}: its worker was lost ${Number(attempts) - 1} times`,
       };

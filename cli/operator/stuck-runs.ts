@@ -16,7 +16,7 @@ const MEND: { [reason in Answer['runs'][number]['reason']]: string } = {
     'was cancelled, and no worker of its task queue has ended it: any worker of this service terminates it after 5 minutes',
   'task fails':
     'its workflow task fails: see the reason in the logs of workers; deploy workers whose code and keys fit its history; it then continues automatically',
-  'loses workers':
+  'crash-looping':
     'its workers die: check their logs and memory; it is retried, with up to 10 minutes between attempts, or weir runs cancel <id>',
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; otherwise check the reconciler in the log',

@@ -3,14 +3,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from './blocks-under-way.ts';
 
-export const STUCK_REASONS = ['cancelling', 'retrying', 'losing_workers', 'waiting'] as const;
+export const STUCK_REASONS = ['cancelling', 'retrying', 'crash_looping', 'waiting'] as const;
 
 const QUIET = sql`now() - interval '2 minutes'`;
 const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 /** Blocks sometimes need several attempts without being stuck. */
 const ATTEMPTS_MIN = 4;
 /** Whether workers were lost under a block in flight again and again: an attempt without an error was lost with its worker. */
-export const IS_LOSING_WORKERS = sql`(block_under_way.attempts >= ${ATTEMPTS_MIN} and block_under_way.last_error is null)`;
+export const IS_CRASH_LOOPING = sql`(block_under_way.attempts >= ${ATTEMPTS_MIN} and block_under_way.last_error is null)`;
 /** Maximum number of calls scanned for one list, oldest first. */
 export const LOOKED_AT_MAX = 5_000;
 
@@ -44,7 +44,7 @@ export function selectStuckCalls(which: RawBuilder<unknown>) {
       select case
           when ${IS_CANCELLING} then 'cancelling'
           -- An attempt without an error was lost with its worker.
-          when block.attempts >= ${ATTEMPTS_MIN} then case when block.last_error is null then 'losing_workers' else 'retrying' end
+          when block.attempts >= ${ATTEMPTS_MIN} then case when block.last_error is null then 'crash_looping' else 'retrying' end
           when block.attempts is null and run.started_at < ${QUIET} then 'waiting'
         end as reason,
         coalesce(case when ${IS_CANCELLING} then run.cancel_requested_at end,

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from '../runs/blocks-under-way.ts';
-import { IS_LOSING_WORKERS } from '../runs/stuck-calls.ts';
+import { IS_CRASH_LOOPING } from '../runs/stuck-calls.ts';
 
-/** The backlog in the database. `losingWorkers`: runs with a block under which workers were lost three times or more. */
-type Backlog = { oldestDueSeconds: number; losingWorkers: number; reservedMicrocredits: number };
+/** The backlog in the database. `crashLooping`: runs with a block under which workers were lost three times or more. */
+type Backlog = { oldestDueSeconds: number; crashLooping: number; reservedMicrocredits: number };
 
 /**
  * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as precise as PostgreSQL
@@ -57,8 +57,8 @@ export async function findBacklog(db: Db): Promise<Backlog> {
         where status in ('pending', 'failed_retry')
         order by coalesce(next_attempt_at, created_at) limit 1) as late,
       (select count(distinct run.execution_id)::integer from block_under_way join run using (execution_id)
-        where ${IS_LOSING_WORKERS} and ${isUnderWay('run')}) as losing,
+        where ${IS_CRASH_LOOPING} and ${isUnderWay('run')}) as losing,
       (select coalesce(sum(microcredits), 0)::float8 from reservation) as reserved`.execute(db);
   const { late, losing, reserved } = rows[0] ?? { late: null, losing: 0, reserved: 0 };
-  return { oldestDueSeconds: Math.max(0, late ?? 0), losingWorkers: losing, reservedMicrocredits: reserved };
+  return { oldestDueSeconds: Math.max(0, late ?? 0), crashLooping: losing, reservedMicrocredits: reserved };
 }

@@ -56,7 +56,7 @@ describe('a run whose workers are lost under a block in its workflow task', () =
         await waitUntil(async () => !(await isBegun(executionId)));
       }
     });
-    await waitUntil(async () => (await listStuck(weir))[executionId] === 'loses workers');
+    await waitUntil(async () => (await listStuck(weir))[executionId] === 'crash-looping');
     await weir.startWorker();
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
   }).timeout(TIMEOUT_MS);

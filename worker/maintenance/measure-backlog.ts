@@ -11,7 +11,7 @@ import {
   backlog,
   backlogAge,
   failingWorkflows,
-  runsLosingWorkers,
+  runsCrashLooping,
 } from '../../platform/observability/metrics/worker-metrics.ts';
 import { askEngine } from '../../temporal/ask-engine.ts';
 import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
@@ -24,7 +24,7 @@ const LAST_MS = 120_000;
 const tasks = lasting(backlog, LAST_MS);
 const ages = lasting(backlogAge, LAST_MS);
 const oldestDue = lasting(oldestDueDelivery, LAST_MS);
-const losing = lasting(runsLosingWorkers, LAST_MS);
+const losing = lasting(runsCrashLooping, LAST_MS);
 const reserved = lasting(creditsReserved, LAST_MS);
 const failing = lasting(failingWorkflows, LAST_MS);
 
@@ -33,7 +33,7 @@ type Stats = { count: number; ageSeconds: number };
 
 /** Looks at what waits, in the database and in the engine. */
 export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<void> {
-  const { oldestDueSeconds, losingWorkers, reservedMicrocredits } = await findBacklog(db);
+  const { oldestDueSeconds, crashLooping, reservedMicrocredits } = await findBacklog(db);
   oldestDue.set([{ value: oldestDueSeconds }]);
   reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
   const queues = [
@@ -59,7 +59,7 @@ export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<v
     workflowType: RUN_FLOW,
   };
   const losingInTask = await askEngine(client, () => countProblems(client, timedOut));
-  losing.set([{ value: losingWorkers + losingInTask }]);
+  losing.set([{ value: crashLooping + losingInTask }]);
 }
 
 async function askStats(client: Client, name: string, taskQueueType: number): Promise<Stats> {

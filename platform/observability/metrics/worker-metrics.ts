@@ -37,8 +37,8 @@ export const backlogAge = gauge({
   labels: ['queue'],
 });
 
-export const runsLosingWorkers = gauge({
-  name: 'weir.run.losing_workers',
+export const runsCrashLooping = gauge({
+  name: 'weir.run.crash_looping',
   unit: '{run}',
   description: 'Runs whose workers are lost again and again under one block or workflow task.',
 });

@@ -51,12 +51,12 @@ describe('GET …/runs?stuck=true', () => {
     assert.deepEqual(await listStuck(), []);
     await loseWorkers(executionId);
     const [found] = await listStuck();
-    assert.deepEqual([found.executionId, found.stuck.reason], [executionId, 'losing_workers']);
+    assert.deepEqual([found.executionId, found.stuck.reason], [executionId, 'crash_looping']);
     assert.ok(Date.now() - Date.parse(found.stuck.since) > 170_000);
-    assert.deepEqual(await reasons(flow, `&id=${executionId}`), ['losing_workers']);
+    assert.deepEqual(await reasons(flow, `&id=${executionId}`), ['crash_looping']);
     assert.deepEqual(await reasons(flow, `&id=${well.executionId}`), []);
     assert.deepEqual(await reasons(flow, '&status=failed'), []);
-    assert.deepEqual(await reasons(flow, '&status=started&mode=jobs'), ['losing_workers']);
+    assert.deepEqual(await reasons(flow, '&status=started&mode=jobs'), ['crash_looping']);
     const { body } = await weir.call('GET', `${flow}/runs`, { key: weir.tenant.key });
     assert.ok(body.runs.every((run: object) => !('stuck' in run)));
     await Promise.all([end(executionId), end(well.executionId)]);
@@ -89,7 +89,7 @@ describe('GET …/runs?stuck=true', () => {
       body.runs.map((run: { executionId: string; stuck?: object }) => [run.executionId, run.stuck]),
       [[executionId, undefined]],
     );
-    for (const value of ['', 'yes', '1', 'TRUE', 'losing_workers']) {
+    for (const value of ['', 'yes', '1', 'TRUE', 'crash_looping']) {
       const { status, body } = await list(value);
       assert.deepEqual([status, body.detail.code], [422, 'VALIDATION_ERROR'], value);
       assert.match(body.detail.message, /^stuck: /, value);
@@ -129,7 +129,7 @@ describe('GET …/runs?stuck=true', () => {
     const { executionId } = await weir.startHeld(flow);
     await loseWorkers(executionId);
     const [{ stuck }] = await listStuck();
-    assert.deepEqual([stuck.reason, 'errorMessage' in stuck], ['losing_workers', false]);
+    assert.deepEqual([stuck.reason, 'errorMessage' in stuck], ['crash_looping', false]);
     await end(executionId);
   });
 

@@ -78,15 +78,15 @@ describe('weir operator runs stuck', () => {
       const { numUpdatedRows } = await lost.where('execution_id', '=', executionId).executeTakeFirst();
       return numUpdatedRows === 1n;
     });
-    assert.deepEqual(await listStuck(weir), { [executionId]: 'loses workers' });
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'crash-looping' });
     const stdout = await printStuck(weir);
     assert.match(
       stdout,
-      new RegExp(`^${executionId} .* loses workers .*: its worker was lost 5 times$`, 'm'),
+      new RegExp(`^${executionId} .* crash-looping .*: its worker was lost 5 times$`, 'm'),
     );
     assert.match(
       stdout,
-      /^loses workers: its workers die: check their logs and memory; it is retried, with up to 10 minutes/m,
+      /^crash-looping: its workers die: check their logs and memory; it is retried, with up to 10 minutes/m,
     );
     await end(executionId);
   });

@@ -87,7 +87,7 @@ export async function makeTraffic({ weir, tenant, call, scrape }: MeasuredServic
     await waitUntil(async () => series.test(await scrape()));
   }
   await measureNow(weir);
-  await waitUntil(async () => /weir_run_losing_workers /.test(await scrape()));
+  await waitUntil(async () => /weir_run_crash_looping /.test(await scrape()));
   await waitUntil(async () => /weir_dependency_up\{dependency="workers"\} 1/.test(await scrape()));
 }
 

@@ -50,7 +50,7 @@ describe('the metrics of what waits', () => {
   });
 
   it('are the runs with a block under which three workers were lost or more', async () => {
-    assert.deepEqual(await measure('weir.run.losing_workers'), { '': 0 });
+    assert.deepEqual(await measure('weir.run.crash_looping'), { '': 0 });
     const [first = '', second = '', third = ''] = ids;
     const block = { step_id: 'a', name: 'a', processor_type: 'code', started_at: new Date() } as const;
     const losing = { ...block, attempts: 4 };
@@ -64,7 +64,7 @@ describe('the metrics of what waits', () => {
         { ...losing, execution_id: third, block_key: 'b', last_error: 'The provider is busy.' },
       ])
       .execute();
-    assert.deepEqual(await measure('weir.run.losing_workers'), { '': 2 });
+    assert.deepEqual(await measure('weir.run.crash_looping'), { '': 2 });
   });
 
   it('do not include runs that have ended since', async () => {
@@ -73,7 +73,7 @@ describe('the metrics of what waits', () => {
       .set({ status: 'failed', error: JSON.stringify(CANCELLED), finished_at: sql`now()` })
       .where('execution_id', '=', ids[0] as string)
       .execute();
-    assert.deepEqual(await measure('weir.run.losing_workers'), { '': 1 });
+    assert.deepEqual(await measure('weir.run.crash_looping'), { '': 1 });
   });
 
   it('are the credits that are reserved', async () => {
