@@ -7,7 +7,7 @@ import type { Permit } from '../platform/limits/fair-queue.ts';
 
 /** Characters that one process caches, of inputs as JSON and of block keys. */
 const CACHED_MAX_CHARS = 64 * 1024 * 1024;
-/** More calls than a process carries out at a time: the context of one that ended in another process goes in its turn. */
+/** More calls than a process runs at a time. The context of a call that ended in another process is evicted later. */
 const CONTEXTS_MAX = 2_000;
 /** Counted for each context, and for each of its block keys besides their characters: about what they take in memory. */
 const CONTEXT_CHARS = 1_024;

@@ -66,11 +66,11 @@ async function waitAtEngine(
   call: CallIds,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
-  let isTold = false;
+  let isLogged = false;
   // Many wait through an outage.
-  const tellOnce = (tell: () => void) => {
-    if (!isTold) tell();
-    isTold = true;
+  const logOnce = (write: () => void) => {
+    if (!isLogged) write();
+    isLogged = true;
   };
   const fields = { call_id: call.callId };
   for (let delay = RETRY_MIN_MS; !signal.aborted; delay = Math.min(2 * delay, RETRY_MAX_MS)) {
@@ -79,14 +79,14 @@ async function waitAtEngine(
     }));
     if (signal.aborted) return undefined;
     const outcome = await findOutcome(db, call.callId).catch((error: unknown) =>
-      tellOnce(() =>
+      logOnce(() =>
         log.warn({ ...fields, reason: String(error) }, 'The outcome of a call could not be read yet.'),
       ),
     );
     if (outcome) return outcome;
     // A workflow that has ended without an outcome was stopped by an operator: the reconciler records that.
     if (failure)
-      tellOnce(() =>
+      logOnce(() =>
         logEngineFailure(failure.error, fields, 'The engine could not be asked about a call yet.'),
       );
     await setTimeout(delay, undefined, { signal }).catch(() => undefined);

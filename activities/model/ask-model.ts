@@ -111,7 +111,7 @@ export async function askModel(
       },
     };
     return measureModelCall(deps.registry, model, provider, () =>
-      deps.providerOutages.tell(model, provider, () =>
+      deps.providerOutages.report(model, provider, () =>
         completeChat(deps.largeValues.json, provider, model, asking),
       ),
     );

@@ -6,14 +6,14 @@ import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 
 export type ProviderOutages = {
   /** Makes a request to a model. When its provider fails, or refuses what the operator has configured, the log says so. */
-  tell<T>(model: string, provider: Provider, request: () => Promise<T>): Promise<T>;
+  report<T>(model: string, provider: Provider, request: () => Promise<T>): Promise<T>;
 };
 
 export function createProviderOutages(): ProviderOutages {
   /** By the prefix of models; there are as many as the service has providers. */
   const outages = new Map<string, OutageLog>();
   return {
-    async tell(model, { own }, request) {
+    async report(model, { own }, request) {
       // A tenant's own key may be refused for reasons that do not concern operators.
       if (own) return request();
       const name = providerOf(model);

@@ -4,8 +4,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext, log } from '../../platform/observability/log.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
 
-/** Throws the error of a missing run with possible causes; the workflow fails. */
-function tellMissing(error: unknown): never {
+/** Logs the possible causes of a missing run, and throws the error; the workflow fails. */
+function reportMissing(error: unknown): never {
   if (error instanceof ServiceError && error.code === 'RUN_NOT_FOUND')
     log.warn(
       { reason: error.message, task_queue: activityInfo().taskQueue },
@@ -27,7 +27,7 @@ export function createRunContexts({
   }
 
   return async function getContext(callId) {
-    const context = contexts.get(callId) ?? (await read(callId).catch(tellMissing));
+    const context = contexts.get(callId) ?? (await read(callId).catch(reportMissing));
     const { organizationId, requestId } = context;
     addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });
     return context;

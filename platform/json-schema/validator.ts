@@ -19,7 +19,7 @@ type SlowSchemas = {
   remember(organization: string, schema: string, reason: string, length?: number): void;
 };
 
-/** The validator as one organization uses it, in turn with others. */
+/** The validator for one organization. */
 export type OrganizationValidator = {
   /** Throws SCHEMA_INVALID with the problem and its place (`extra.path`, a JSON Pointer into the schema). */
   requireValidSchema(schema: JsonSchema): Promise<void>;

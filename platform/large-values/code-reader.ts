@@ -11,8 +11,7 @@ const KEPT_MAX_LENGTH = 4 * 1024 * 1024;
 const KEPT_LENGTH = 200;
 
 /**
- * Reads sources in their order, long ones in `owner`'s turns at the thread. Rejects with the signal's reason when that aborts
- * before it is their turn.
+ * Reads sources in their order, long ones in the thread. Rejects with the signal's reason when that aborts before a permit comes.
  */
 export type CodeReader = (owner: string, sources: string[], signal?: AbortSignal) => Promise<CodeFindings[]>;
 
@@ -34,7 +33,7 @@ export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReade
     signal: AbortSignal | undefined,
   ): Promise<CodeFindings> {
     const key = `${owner} ${digest}`;
-    // Others of the owner who read the same may give up before it is their turn, and so may this one.
+    // Another reader of the same source may give up before its permit comes, and so may this one.
     for (let other = underWay.get(key); other; other = underWay.get(key))
       await raceSignal(
         other.catch(() => undefined),

@@ -19,7 +19,7 @@ describe('a model provider that fails, in the log', () => {
   /** Has a request to a provider fail with an error, and returns the reasons that the log has. */
   async function reasonsAfter(error: Error, own?: true): Promise<unknown[]> {
     const fail = () => Promise.reject(error);
-    await assert.rejects(outages.tell('p/model', { ...provider, ...(own && { own }) }, fail), error);
+    await assert.rejects(outages.report('p/model', { ...provider, ...(own && { own }) }, fail), error);
     return captured.lines.map(({ msg, reason }) => {
       assert.equal(msg, 'The provider p is away: what needs it fails or waits.');
       return reason;
