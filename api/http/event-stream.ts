@@ -34,7 +34,8 @@ export const streamInterrupted = z
   });
 
 export const HEARTBEAT_MS = 15_000;
-export const HEARTBEAT = ':\n\n';
+/** A comment. Without an empty line after it: some readers would take that for the end of an event without data. */
+export const HEARTBEAT = ':\n';
 
 type Heartbeat = {
   /** Milliseconds until the next heartbeat is due. */
@@ -58,8 +59,8 @@ export function createHeartbeat(mayRead: () => Promise<boolean>, everyMs = HEART
   };
 }
 
-/** Makes clients reconnect one second after they lost the stream. */
-export const RETRY = 'retry: 1000\n\n';
+/** Makes clients reconnect one second after they lost the stream. A field of the first event, for the same reason. */
+export const RETRY = 'retry: 1000\n';
 
 const PIECE_CHARS = 64 * 1024;
 const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
@@ -69,9 +70,16 @@ export function formatEvent(id: string | undefined, name: string, data: object):
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
 }
 
-/** Replaces line breaks by spaces: JSON text may have them between tokens, and they would end the event. */
+const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
+
+/**
+ * Removes line breaks, which would end the event. JSON text may have \r and \n between tokens, and the others in texts, where some
+ * readers split lines too: those are escaped.
+ */
 function toLine(json: string): string {
-  return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json;
+  return json.replaceAll(LINE_BREAKS, (found) =>
+    found < ' ' ? ' ' : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The headers of a stream, with buffering by proxies turned off. */

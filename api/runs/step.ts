@@ -33,6 +33,7 @@ import { isOfSameKind } from './calls/session.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
 import { runErrors, STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
+import { receipt, receiptParameter } from './run-shapes/block-answers.ts';
 import { idempotencyHeaders } from './run-shapes/requests.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './run-shapes/step-requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
@@ -66,6 +67,7 @@ const OPERATIONS = {
   },
 };
 
+const stepQuery = z.strictObject({ receipt: receiptParameter });
 const EVENT_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d{1,9})$/;
 const stepHeaders = idempotencyHeaders.extend({
   ...modelKeyHeaders.shape,
@@ -82,7 +84,10 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
     operation: {
       ...OPERATIONS[target],
       tags: ['Execution'],
-      requestParams: { header: target === 'draft' ? stepHeaders.extend(ifMatchDraft.shape) : stepHeaders },
+      requestParams: {
+        header: target === 'draft' ? stepHeaders.extend(ifMatchDraft.shape) : stepHeaders,
+        query: stepQuery,
+      },
       requestBody: body(stepRequest, { first: firstStepRequest, next: nextStepRequest }),
       responses: {
         200: {
@@ -90,6 +95,10 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
             'The events of this call, in this order. Their `id` names the call and the event; events of blocks inside a step have none.',
           headers: z.object({ ...rateLimitHeaders, 'Idempotent-Replayed': idempotentReplayed }),
           content: { 'text/event-stream': { schema: stepEventSchema } },
+        },
+        204: {
+          description: 'The call has ended, and there is nothing after Last-Event-ID.',
+          headers: z.object(rateLimitHeaders),
         },
         ...runErrors(
           {
@@ -115,7 +124,7 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfStep],
         describe: describeProblems,
       }),
-      readCallOptions(deps, 'step'),
+      readCallOptions(deps, 'step', stepQuery),
       step(deps, updates),
     ],
   }));
@@ -153,8 +162,16 @@ function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
     });
     const gone = readerSignal(ctx.res);
     const begun = resumes ? await refuseBeyondCap(deps, organizationId, run, events, gone) : events;
+    const { receipt: hasReceipt } = ctx.state.query as z.infer<typeof stepQuery>;
+    const shown = hasReceipt ? begun : withoutReceipts(begun);
+    const texts = format(shown, run.callId, last?.number ?? 0);
+    const first = last && run.outcome ? await texts.next() : undefined;
+    if (first?.done) {
+      ctx.status = 204;
+      return;
+    }
     ctx.set(EVENT_STREAM_HEADERS);
-    ctx.body = createEventStream(run.executionId, format(begun, run.callId, last?.number ?? 0));
+    ctx.body = createEventStream(run.executionId, beginStream(first?.value, texts));
   };
 }
 
@@ -184,7 +201,6 @@ async function* format(
   callId: string,
   after: number,
 ): AsyncGenerator<string> {
-  yield RETRY;
   let number = 0;
   for await (const event of events) {
     if (event === HEARTBEAT) yield HEARTBEAT;
@@ -192,6 +208,22 @@ async function* format(
       if (number >= after) yield formatEvent(undefined, event.name, event.data);
     } else if (++number > after) yield formatEvent(`${callId}:${number}`, event.name, event.data);
   }
+}
+
+async function* withoutReceipts(events: AsyncGenerator<StepEvent>): AsyncGenerator<StepEvent> {
+  for await (const event of events) {
+    if (event === HEARTBEAT) yield event;
+    else {
+      const kept = Object.entries(event.data).filter(([key]) => !(key in receipt));
+      yield { ...event, data: Object.fromEntries(kept) };
+    }
+  }
+}
+
+async function* beginStream(first: string | undefined, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield RETRY;
+  if (first !== undefined) yield first;
+  yield* rest;
 }
 
 function readLastEventId(sent: string): { callId: string; number: number } | undefined {

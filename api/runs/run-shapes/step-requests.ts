@@ -58,6 +58,9 @@ export const stepRequest = z
   .meta({ id: 'StepRequest' });
 export type StepRequest = z.infer<typeof stepRequest>;
 
+/** The receipt, which `?receipt=false` leaves out. */
+const ofReceipt = z.object(receipt).partial().shape;
+
 const place = {
   executionId,
   stepId: z.string(),
@@ -107,7 +110,7 @@ export const stepEventSchema = z.union([
         description:
           'Of a block inside a step whose output is too long to be sent: its size; output is null.',
       }),
-      ...receipt,
+      ...ofReceipt,
     },
   ),
   event('StepProgress', 'step_progress, with runRemaining, between steps', {
@@ -132,7 +135,7 @@ export const stepEventSchema = z.union([
     result: z.unknown(),
     flowId: z.uuid(),
     blockCount: z.int(),
-    ...receipt,
+    ...ofReceipt,
   }),
   event('StepRunFailed', 'run_failed, with cost and blocks of this call: you may send the step again', {
     executionId,
@@ -142,7 +145,7 @@ export const stepEventSchema = z.union([
     code: errorCode,
     errorMessage: z.string(),
     failureReason: z.string(),
-    ...receipt,
+    ...ofReceipt,
   }),
   streamInterrupted,
 ]);

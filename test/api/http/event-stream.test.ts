@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cut, formatEvent } from '../../../api/http/event-stream.ts';
+import { cut, formatEvent, HEARTBEAT, RETRY } from '../../../api/http/event-stream.ts';
 import { JsonText } from '../../../api/http/write-json.ts';
 
 describe('the pieces of an event', () => {
@@ -18,5 +18,17 @@ describe('an event', () => {
     const [id, name, data = '', ...rest] = text.split(/\r\n|\r|\n/);
     assert.deepEqual([id, name, rest], ['id: 1', 'event: block_completed', ['', '']]);
     assert.deepEqual(JSON.parse(data.slice('data: '.length)), { output: { a: '\n' } });
+  });
+
+  it('has no character at which some readers split lines', () => {
+    const output = 'a\u2028b\u2029c\u0085d';
+    const text = formatEvent('1', 'block_completed', { output });
+    assert.doesNotMatch(text, /[\u0085\u2028\u2029]/);
+    const [, , data = ''] = text.split('\n');
+    assert.deepEqual(JSON.parse(data.slice('data: '.length)), { output });
+  });
+
+  it('is what each empty line ends: neither a heartbeat nor the time to reconnect has one', () => {
+    for (const text of [HEARTBEAT, RETRY]) assert.match(text, /^[^\n]+\n$/);
   });
 });

@@ -90,7 +90,7 @@ describe('GET …/jobs/{executionId}/events', () => {
     const { body } = await weir.open(flow, executionId);
     assert(body);
     const chunks = body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let text = ''; !text.endsWith('\n\n:\n\n'); ) {
+    for (let text = ''; !text.endsWith('\n\n:\n'); ) {
       const { value, done } = await chunks.read();
       assert(!done);
       text += value;

@@ -125,12 +125,12 @@ describe('the stream of POST …/step', () => {
         return done ? 'end' : typeof value === 'string' ? value : value?.name;
       };
       assert.equal(await next(), 'block_started');
-      for (let beats = 0; beats < 2; beats++) assert.equal(await next(), ':\n\n');
+      for (let beats = 0; beats < 2; beats++) assert.equal(await next(), ':\n');
       release();
       let name = await next();
-      while (name === ':\n\n') name = await next();
+      while (name === ':\n') name = await next();
       assert.equal(name, 'block_completed');
-      assert.equal(await next(), ':\n\n');
+      assert.equal(await next(), ':\n');
       usable = false;
       await assert.rejects(next, { reason: 'unauthorized' });
     });

@@ -121,6 +121,18 @@ describe('POST …/step', () => {
       const { cost } = await get(`${flow}/jobs/${only(events, 'run_started').executionId}`);
       assert.equal(cost, costs[0] + costs[1]);
     });
+
+    it('leaves cost and blocks out of all events with receipt=false', async () => {
+      const flow = await createFlow(echo('a'));
+      const response = await fetch(`${weir.url}/api/v1/seq/${flow}/step?receipt=false`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ stepIndex: 0, message: 'm' }),
+      });
+      const text = await response.text();
+      assert.match(text, /event: run_completed/);
+      assert.doesNotMatch(text, /"(?:cost|blocks)":/);
+    });
   });
 
   describe('going back', () => {
