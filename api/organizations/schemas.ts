@@ -103,8 +103,11 @@ export const createApiKeyRequest = z
       .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)))
       .optional()
       .meta({ description: `What the key may do. Without this field: ${DEFAULT_KEY_SCOPES.join(' and ')}.` }),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'must be a time with its offset, such as 2030-01-31T12:00:00Z' })
+    expires_at: z
+      .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+        error:
+          'must be a time with its offset, such as 2030-01-31T12:00:00Z, or a date, at whose begin in UTC the key expires',
+      })
       .transform((text) => new Date(text))
       .refine((date) => date.getTime() > Date.now(), { error: 'must be in the future' })
       // With an offset the time can fall into the year 10000, which a response cannot express.

@@ -135,7 +135,25 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
     webhooks,
   });
   shareRepeated(document);
+  addMappings(document);
   return document;
+}
+
+type Union = { oneOf?: { $ref?: string }[]; discriminator?: { propertyName: string; mapping?: object } };
+type Member = { properties?: { [name: string]: { const?: string } } };
+
+/** Adds mappings that zod-openapi omits, as for a type with a default: without one, generators send the schema's name. */
+function addMappings({ components }: ReturnType<typeof createDocument>): void {
+  const schemas = (components?.schemas ?? {}) as { [name: string]: Union & Member };
+  for (const { oneOf = [], discriminator } of Object.values(schemas)) {
+    if (!discriminator || discriminator.mapping) continue;
+    discriminator.mapping = Object.fromEntries(
+      oneOf.map(({ $ref = '' }) => {
+        const member = schemas[$ref.slice($ref.lastIndexOf('/') + 1)];
+        return [member?.properties?.[discriminator.propertyName]?.const ?? '', $ref];
+      }),
+    );
+  }
 }
 
 /** Describes which API keys an endpoint lets in, unless it is none, or all: those with one of the scopes it needs. */

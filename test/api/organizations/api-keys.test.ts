@@ -53,6 +53,12 @@ describe('API keys', () => {
     assert.deepEqual(find(management.acme.keyId).scopes, ['run', 'webhooks']);
   });
 
+  it('expire at the begin of a date in UTC, or at a time', async () => {
+    const expiresAt = async (expires_at: string) => (await create({ expires_at })).body.expiresAt;
+    assert.equal(await expiresAt('2099-01-31'), '2099-01-31T00:00:00.000Z');
+    assert.equal(await expiresAt('2099-01-31T12:00:00+02:00'), '2099-01-31T10:00:00.000Z');
+  });
+
   for (const [what, fields] of Object.entries({
     'a scope that is none': { scopes: ['run', 'manage'] },
     'no scope at all': { scopes: [] },

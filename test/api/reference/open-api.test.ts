@@ -208,6 +208,18 @@ describe('API reference', () => {
     assert.deepEqual(Object.keys(JobState?.discriminator?.mapping ?? {}).sort(), [...RUN_STATUSES].sort());
   });
 
+  it('maps each type of a union to its schema: generated clients send the type', async () => {
+    const { schemas } = (await openApi()).components;
+    const unions = Object.values(schemas).filter(({ discriminator }) => discriminator);
+    assert(unions.length >= 3);
+    for (const { discriminator } of unions) assert(discriminator?.mapping);
+    assert.deepEqual(schemas.Step?.discriminator?.mapping, {
+      sequential: '#/components/schemas/SequentialStep',
+      parallel: '#/components/schemas/ParallelStep',
+      loop: '#/components/schemas/LoopStep',
+    });
+  });
+
   it('lists the codes of errors', async () => {
     const { ErrorCode } = (await openApi()).components.schemas;
     assert.deepEqual(ErrorCode?.enum, ERROR_CODES);

@@ -6,7 +6,7 @@ describeWalks('a large run in the console', (walk) => {
   walk('is tried again with its message, and made a test case without its result', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'large', [
-      code('grow', 'return Array.from({ length: 400_000 }, (_, at) => "a line " + at)'),
+      code('grow', 'return Array.from({ length: 200_000 }, (_, at) => "a line " + at)'),
     ]);
     await flow.publish();
     const choose = async (request: object, action: string) => {
