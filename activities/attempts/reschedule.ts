@@ -47,16 +47,19 @@ export async function acquireBytes(
 const NONE: Permit = { release: () => undefined, [Symbol.dispose]: () => undefined };
 
 /**
- * Makes the failure of an attempt that got no permit. The engine makes the attempt again, later with each time; `earlier`: how
- * often that has happened. Such attempts do not count.
+ * Makes the failure of an attempt that got no permit. The engine makes the attempt again: a local one later with each time, where
+ * `earlier` is how often that has happened, and a regular one when the gate suggests. Such attempts do not count.
  */
-export function reschedule({ message, retryAfterMs }: PermitRejected, earlier: number): ApplicationFailure {
+export function reschedule(
+  { message, retryAfterMs }: PermitRejected,
+  { isLocal, earlier }: { isLocal: boolean; earlier: number },
+): ApplicationFailure {
   rescheduledAttempts.add(1);
-  const delay = Math.min(RESCHEDULE_MIN_MS * RESCHEDULE_BACKOFF ** earlier, RESCHEDULE_MAX_MS);
+  const ofLocal = Math.max(RESCHEDULE_MIN_MS * RESCHEDULE_BACKOFF ** earlier, retryAfterMs);
   return ApplicationFailure.create({
     type: WAITS_FOR_PERMIT,
     message,
-    nextRetryDelay: Math.max(delay, Math.min(retryAfterMs, RESCHEDULE_MAX_MS)),
+    nextRetryDelay: isLocal ? Math.min(ofLocal, RESCHEDULE_MAX_MS) : retryAfterMs,
   });
 }
 

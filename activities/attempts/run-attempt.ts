@@ -152,7 +152,7 @@ function toFailure(error: unknown, { refusals, rescheduled }: Progress, signal: 
   if (isDrained(signal)) return workerShutdown('The worker was stopped before the activity was done.');
   if (error instanceof PermitRejected) {
     const { isLocal, attempt } = Context.current().info;
-    return reschedule(error, (isLocal ? attempt : rescheduled) - 1);
+    return reschedule(error, { isLocal, earlier: (isLocal ? attempt : rescheduled) - 1 });
   }
   if (error instanceof ModelUnavailable) {
     const delay = Math.min(REFUSED_DELAY_MIN_MS * 2 ** (refusals - 1), REFUSED_DELAY_MAX_MS);

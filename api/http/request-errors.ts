@@ -2,6 +2,8 @@ import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { PermitRejected } from '../../platform/limits/fair-queue.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 
+/** A caller is not asked to wait for longer: the queue may be empty by then. */
+const RETRY_AFTER_MAX_SECONDS = 90;
 /** The default Retry-After. */
 export const RETRY_AFTER_SECONDS = 5;
 
@@ -37,7 +39,7 @@ export function toRejection(
 ): ServiceError {
   if (reason === 'full' && scope === 'all') return new ServiceError('SERVICE_BUSY', messages.busy);
   countRefusal(limit);
-  const seconds = Math.ceil(retryAfterMs / 1_000);
+  const seconds = Math.min(Math.ceil(retryAfterMs / 1_000), RETRY_AFTER_MAX_SECONDS);
   return new RetryLater('RATE_LIMITED', `${messages[reason]}: try again in ${seconds} s.`, seconds);
 }
 

@@ -5,6 +5,15 @@
 const HIGH_IN_A_ROW_MAX = 3;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
+/**
+ * Rejected requests of a key are to come back so far apart that two do for each permit that is released, up to 250 ms apart. They
+ * cost more than queued ones: a retry of an activity takes Temporal 8 ms.
+ */
+const RETURNS_PER_RELEASE = 2;
+const RETURN_GAP_MAX_MS = 250;
+const RETURN_MAX_MS = 600_000;
+/** Releases are counted in windows of this length. */
+const WINDOW_MS = 10_000;
 
 export type Priority = 'high' | 'low';
 
@@ -89,6 +98,7 @@ export function createFairQueue(options: Options): FairQueue {
   /** Queues that are not empty, in the order in which keys of equal weight in flight are served. */
   const queues = new Map<string, Queue>();
   const used = { capacity: 0, reserved: 0 };
+  const retries = createRetries();
   let queued = 0;
   let closed: Error | undefined;
 
@@ -134,6 +144,7 @@ export function createFairQueue(options: Options): FairQueue {
     function release(): void {
       if (released) return;
       released = true;
+      retries.noteRelease();
       clearTimeout(timer);
       used[from] -= weight;
       own.weight -= weight;
@@ -191,7 +202,7 @@ export function createFairQueue(options: Options): FairQueue {
       for (const queue of queues.values()) if (lengthOf(queue) > lengthOf(longest)) longest = queue;
     }
     const newest = [...longest.high, ...longest.low].at(-1);
-    if (newest) reject(newest, new PermitRejected('full', scope, suggestRetryMs(longest)));
+    if (newest) reject(newest, new PermitRejected('full', scope, retries.of(newest.key, longest)));
   }
 
   return {
@@ -204,7 +215,7 @@ export function createFairQueue(options: Options): FairQueue {
       // These change nothing once the request is granted: the caller gets the permit, and releases it.
       const abort = () => reject(waiter, signal?.reason);
       const expire = () =>
-        reject(waiter, new PermitRejected('deadline', 'key', suggestRetryMs(queues.get(key))));
+        reject(waiter, new PermitRejected('deadline', 'key', retries.of(key, queues.get(key))));
       const timer = waitMaxMs < Infinity ? setTimeout(expire, waitMaxMs).unref() : undefined;
       signal?.addEventListener('abort', abort, { once: true });
       try {
@@ -251,8 +262,35 @@ function oldestWaitOf({ high: [high], low: [low] }: Queue): number {
   return now - Math.min(high?.since ?? now, low?.since ?? now);
 }
 
-/** Suggests a wait of 1 to 90 s: about as long as the oldest queued request has waited, at random up to half as long again. */
-function suggestRetryMs(queue: Queue | undefined): number {
-  const oldestMs = queue ? oldestWaitOf(queue) : 0;
-  return Math.min(Math.max(oldestMs, RETRY_MIN_MS), RETRY_MAX_MS) * (1 + Math.random() / 2);
+/** Suggests when rejected requests come back. */
+function createRetries() {
+  /** When the last rejected request of a key comes back. */
+  const lastReturns = new Map<string, number>();
+  let releases = { since: performance.now(), count: 0, before: 0 };
+
+  function gapMs(now: number): number {
+    const ms = now - releases.since;
+    if (ms >= WINDOW_MS) releases = { since: now, count: 0, before: ms < 2 * WINDOW_MS ? releases.count : 0 };
+    const count = Math.max(releases.count, releases.before);
+    return Math.min(RETURN_GAP_MAX_MS, WINDOW_MS / (RETURNS_PER_RELEASE * count));
+  }
+
+  return {
+    noteRelease() {
+      releases.count += 1;
+    },
+    /**
+     * Suggests a wait: about as long as the oldest queued request has waited, 1 to 90 s at random, and longer where many requests
+     * of the key come back before.
+     */
+    of(key: string, queue: Queue | undefined): number {
+      const now = performance.now();
+      for (const [other, at] of lastReturns) if (at < now) lastReturns.delete(other);
+      const oldestMs = Math.min(Math.max(queue ? oldestWaitOf(queue) : 0, RETRY_MIN_MS), RETRY_MAX_MS);
+      const last = lastReturns.get(key) ?? now;
+      const next = Math.min(last + gapMs(now), now + RETURN_MAX_MS);
+      lastReturns.set(key, next);
+      return Math.max(oldestMs * (1 + Math.random() / 2), next - now);
+    },
+  };
 }

@@ -9,15 +9,20 @@ export type Work = (attempt: Attempt) => Promise<unknown>;
 /** An activity as the engine would repeat it: each attempt gets what the one before left in its heartbeats. */
 export class Activity {
   attempts = 0;
+  readonly isLocal: boolean;
   details: Progress | undefined;
   readonly stop = new AbortController();
+
+  constructor({ isLocal = false } = {}) {
+    this.isLocal = isLocal;
+  }
 
   /** One attempt; answers what it failed with. */
   async attempt(work: Work, options?: Parameters<typeof runAttempt>[1]): Promise<ApplicationFailure> {
     this.attempts += 1;
     const info = {
       attempt: this.attempts,
-      isLocal: false,
+      isLocal: this.isLocal,
       heartbeatDetails: this.details,
       workflowExecution: { workflowId: 'run-1' },
       activityType: 'callModel',

@@ -66,10 +66,11 @@ describe('an attempt of an activity', () => {
     assert.equal((await activity.attempt(breakDown)).nonRetryable, true);
   });
 
-  it('that gets no permit is rescheduled, later each time, and is no fault', async () => {
+  it('that gets no permit and is local is rescheduled, later each time, and is no fault', async () => {
     const captured = captureLog();
+    const local = new Activity({ isLocal: true });
     const failures: ApplicationFailure[] = [];
-    for (let time = 0; time < 10; time += 1) failures.push(await activity.attempt(reject));
+    for (let time = 0; time < 10; time += 1) failures.push(await local.attempt(reject));
     captured.stop();
     const delays = failures.map(({ nextRetryDelay }) => Number(nextRetryDelay));
     // A shorter one would keep the workflow task.
@@ -77,6 +78,12 @@ describe('an attempt of an activity', () => {
     assert.deepEqual([delays, delays.at(-1)], [delays.toSorted((a, b) => a - b), 30_000]);
     assert(failures.every(({ type, nonRetryable }) => type === 'WAITS_FOR_PERMIT' && !nonRetryable));
     assert.deepEqual(captured.lines, []);
+  });
+
+  it('that gets no permit and is regular comes back when the gate suggests', async () => {
+    const later: Work = () => Promise.reject(new PermitRejected('full', 'key', 123_000));
+    for (let time = 0; time < 3; time += 1)
+      assert.equal((await activity.attempt(later)).nextRetryDelay, 123_000);
   });
 
   it('counts what the provider refuses, and nothing that fails for reasons of the service', async () => {

@@ -350,6 +350,25 @@ describe('a fair queue', () => {
       assert((await suggestion()) <= 90_000);
     });
 
+    it('suggests to come back one by one: two for each permit that was released lately', async () => {
+      let now = 0;
+      mock.method(performance, 'now', () => now);
+      const queue = createFairQueue({ capacity: 1, queuedPerKeyMax: 1 });
+      for (now = 0; now < 10_000; now += 100) fill(queue, 'b', 1)[0]?.release();
+      fill(queue, 'a', 1);
+      void queue.acquire('a');
+      const suggestions: number[] = [];
+      for (let request = 0; request < 1_000; request += 1) {
+        const error = await queue.acquire('a').catch((error: unknown) => error);
+        assert(error instanceof PermitRejected);
+        suggestions.push(error.retryAfterMs);
+      }
+      // A hundred releases in ten seconds: twenty come back in a second.
+      const late = suggestions.filter((ms) => ms >= 10_000 && ms < 20_000).length;
+      assert(late >= 195 && late <= 205, `${late}`);
+      assert.equal(suggestions.at(-1), 50_000);
+    });
+
     it('keeps no timer that holds the process, and neither timer nor listener for a request that is granted', async () => {
       const set = mock.method(globalThis, 'setTimeout');
       const cleared = mock.method(globalThis, 'clearTimeout');
