@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
+import { countUsage } from '../../db/usage/count-usage.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { createScopedKey } from '../scoped-key.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -117,8 +118,9 @@ describe('the pipeline of examples/ci', () => {
     const flow = `${project()}/word-count`;
     const ran = await inCheckout(...weirCommand, 'run', flow, '--message', 'a b c', '--follow');
     assert.match(ran.stdout, /Completed in .* credits:\n\{\n {2}"words": 3/);
-    // Usage is noted after a run has ended.
+    // A scheduled job counts usage after a run has ended.
     const usage = await waitUntil(async () => {
+      await countUsage(weir.db, 1_000);
       const { body } = await weir.call('GET', `/projects/${tenant.projectId}/usage?by=key`, { key });
       return body.entries.find((one: Usage) => one.keyId === keyId && one.runs > 0);
     });
