@@ -20,12 +20,8 @@ const HOST_RESERVED = 10;
 /** A waiting attempt occupies a slot of the worker, so few wait, and not for long. The others are rescheduled. */
 const QUEUED_MAX = 40;
 const WAIT_MAX_MS = 2_000;
-const RESCHEDULE_MIN_MS = 1_000;
-/**
- * An organization's rescheduled deliveries come back one by one, so far apart. Measured with 1,000 deliveries to a receiver that
- * hangs: ten reschedules a second cost the engine 200 ms of processor time a second, and the service 220 ms.
- */
-const RESCHEDULE_GAP_MS = 250;
+/** After the end of a worker, its deliveries come back so soon. */
+const RETURN_MIN_MS = 1_000;
 
 /** The organization has too many attempts in flight: the delivery is to come back in `dueInMs`. */
 type Rescheduled = { dueInMs: number };
@@ -45,8 +41,6 @@ export function createDeliveryGate({ waitMaxMs = WAIT_MAX_MS } = {}): DeliveryGa
   const organizations = createFairQueue({ ...bounds, capacity: Infinity, perKeyMax: ORGANIZATION_MAX });
   /** Hosts to which an attempt is in flight or queued. */
   const hosts = new Map<string, FairQueue>();
-  /** When the last rescheduled delivery of an organization comes back. */
-  const lastReturns = new Map<string, number>();
 
   function queueOf(host: string): FairQueue {
     const existing = hosts.get(host);
@@ -84,24 +78,16 @@ export function createDeliveryGate({ waitMaxMs = WAIT_MAX_MS } = {}): DeliveryGa
     }
   }
 
-  function reschedule(organizationId: string): Rescheduled {
-    const now = performance.now();
-    for (const [other, at] of lastReturns) if (at < now) lastReturns.delete(other);
-    const last = lastReturns.get(organizationId) ?? 0;
-    const at = Math.max(last + RESCHEDULE_GAP_MS, now + RESCHEDULE_MIN_MS);
-    lastReturns.set(organizationId, at);
-    return { dueInMs: Math.ceil(at - now) };
-  }
-
   return {
     async acquire({ organizationId, host }, signal) {
       try {
         return await acquireBoth(organizationId, host, signal);
       } catch (error) {
         forgetIdle(host);
-        if (!(error instanceof PermitRejected) && !signal?.aborted) throw error;
+        const isRejected = error instanceof PermitRejected;
+        if (!isRejected && !signal?.aborted) throw error;
         rescheduledAttempts.add(1);
-        return reschedule(organizationId);
+        return { dueInMs: isRejected ? Math.ceil(error.retryAfterMs) : RETURN_MIN_MS };
       }
     },
     count() {
