@@ -72,7 +72,7 @@ export function createBlockExecutor(
     if (!context.begun && context.completed.size === 0 && attempt.begun === 1)
       measureBegin(context.mode, context.startedAt);
     context.begun = true;
-    if (attempt.isLocal) countLostWorkers(attempt, context.lostWorkers.get(execution.blockKey) ?? 0);
+    countLostWorkers(attempt, context.lostWorkers.get(execution.blockKey) ?? 0);
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;

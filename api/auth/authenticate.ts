@@ -32,9 +32,9 @@ export const KEY_OR_TOKEN = 'an API key (weir_…) or a JWT';
 export function authenticateUser(deps: AuthDeps, { person = false } = {}): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), 'a JWT');
-    if (API_KEY_PREFIX.test(token)) throw keyRefused();
+    if (API_KEY_PREFIX.test(token)) throw keyRefused({ person });
     const user = await deps.signInLimiter.check(ctx.req, token, () => getUser(deps, token));
-    if (person && user.operatorKey) throw keyRefused();
+    if (person && user.operatorKey) throw keyRefused({ person });
     setUser(ctx, user);
     await next();
   };
@@ -52,8 +52,12 @@ function nameInLog(principal: Principal): void {
   else addToLogContext({ key_id: principal.key.key_id, organization_id: principal.organizationId });
 }
 
-export function keyRefused(): ServiceError {
-  return new ServiceError('UNAUTHENTICATED', 'This endpoint takes the JWT of a user, not an API key.');
+/** The 401 for a key where a user is asked for; `person`: no operator's key either. */
+export function keyRefused({ person = false } = {}): ServiceError {
+  const text = person
+    ? 'This endpoint is about the user who is signed in. It takes the JWT of a user, and no key.'
+    : 'This endpoint takes the JWT of a user or the key of an operator (weir_operator_…), not an API key of a project.';
+  return new ServiceError('UNAUTHENTICATED', text);
 }
 
 /** Reads the token of an Authorization header; '' when the header is malformed. Throws UNAUTHENTICATED when it is missing. */
