@@ -1,5 +1,4 @@
 // Limits of user code (docs/blocks.md, Code blocks). The guest enforces them; the service does not rely on that.
-import { CODE_TIMEOUT_MAX_MS } from '../../flow/limits.ts';
 
 export const SOURCE_MAX_BYTES = 256 * 1024;
 /** The input with message, parameters and outputs, as JSON: a body's message is also the input of the first block. */
@@ -35,5 +34,5 @@ export const PROCESS_DATA_MAX_BYTES = 1536 * 1024 * 1024;
 
 /** Words the error CODE_TIMEOUT for the authors of code. */
 export function describeTimeout(timeoutMs: number): string {
-  return `The code did not end within ${timeoutMs} ms of processor time: make it cheaper, or raise processor_config.timeout_ms (at most ${CODE_TIMEOUT_MAX_MS}).`;
+  return `The code did not end within ${timeoutMs} ms of processor time: make it cheaper, or raise processor_config.timeout_ms.`;
 }

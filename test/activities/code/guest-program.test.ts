@@ -77,7 +77,7 @@ describe('the program of guest processes (on Linux: they are looked at through /
     await assert.rejects(runOnce(sandbox, call('for (;;);', 10)), {
       code: 'CODE_TIMEOUT',
       message:
-        'The code did not end within 10 ms of processor time: make it cheaper, or raise processor_config.timeout_ms (at most 30000).',
+        'The code did not end within 10 ms of processor time: make it cheaper, or raise processor_config.timeout_ms.',
     });
     assert.equal((await runOnce(sandbox, call('return 6'))).output, 6);
     assertGuestsRun(join(folder, 'activities/code/guest.ts'));
