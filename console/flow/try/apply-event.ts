@@ -23,7 +23,7 @@ export function applyStepEvent(run: TryRun, { event, data }: TryEvent): TryRun {
     case 'block_retrying':
       return applyUnderWay(run, data as Schemas['StepBlockRetrying'], event);
     case 'block_completed': {
-      const { stepId, key, output, blocks } = data as Schemas['StepBlockCompleted'];
+      const { stepId, key, output, blocks = [] } = data as Schemas['StepBlockCompleted'];
       const known = blocks.reduce((all, block) => withBlock(all, toTryBlock(block)), run.blocks);
       // The output of an inner block is part of its step's output.
       const outputs = key === undefined ? { ...run.outputs, [stepId]: output } : run.outputs;
@@ -40,13 +40,16 @@ export function applyStepEvent(run: TryRun, { event, data }: TryEvent): TryRun {
       return { ...run, status: 'tools', pause, nextIndex: stepIndex, blocks };
     }
     case 'run_completed': {
-      const { result, blocks } = data as Schemas['StepRunCompleted'];
+      const { result, blocks = [] } = data as Schemas['StepRunCompleted'];
       const known = blocks.reduce((all, block) => withBlock(all, toTryBlock(block)), run.blocks);
       return withCost({ ...run, status: 'completed', result, blocks: known, nextIndex: undefined });
     }
     case 'run_failed': {
       const failed = data as Schemas['StepRunFailed'];
-      const known = failed.blocks.reduce((all, block) => withBlock(all, toTryBlock(block)), run.blocks);
+      const known = (failed.blocks ?? []).reduce(
+        (all, block) => withBlock(all, toTryBlock(block)),
+        run.blocks,
+      );
       const status = failed.code === 'CANCELLED' ? 'cancelled' : 'failed';
       return withCost({ ...run, status, failure: toFailure(failed), blocks: known });
     }
