@@ -12,6 +12,7 @@ import {
 import { DraftChanged, publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { DEFINITION_WEIGHT_MIN } from '../../platform/large-values/large-values.ts';
 import type { ApiDeps } from '../deps.ts';
 import { waitInTime } from '../http/wait-in-time.ts';
 import { requireSound } from './draft-problems.ts';
@@ -95,10 +96,11 @@ export async function publishChecked<T>(
     publish(checked: Buffer): Promise<T>;
   },
 ): Promise<T> {
-  const weight = await measureDraft(db, id);
+  const bytes = await measureDraft(db, id);
+  const weight = Math.max(bytes, DEFINITION_WEIGHT_MIN);
   const acquire = (signal: AbortSignal) => definitions.acquire(organizationId, { weight, signal });
   using _permit = await waitInTime(acquire, gone);
-  await hold(weight);
+  await hold(bytes);
   for (;;) {
     const found = await findDraft(db, id);
     if (!found) throw flowIdNotFound();

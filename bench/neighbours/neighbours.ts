@@ -161,7 +161,7 @@ async function waitForQuiet(innocent: Innocent, quiet: NeighbourRow): Promise<vo
 }
 
 const P95_RATIO_MAX = 3;
-const P95_ADDED_MAX_MS = 1_000;
+const P95_ADDED_MAX_MS = 200;
 const MEMORY_MAX_MB = 2_048;
 
 /** Tells whether p95 is at most 3 times the quiet one and at most 1 s longer, nothing failed and memory is bounded. */
@@ -169,7 +169,7 @@ function isReached(row: NeighbourRow, quiet: NeighbourRow): boolean {
   const steady = Object.entries(row.kinds).every(([kind, { latencies, failures }]) => {
     const before = quantile(quiet.kinds[kind]?.latencies ?? [], 0.95);
     const p95 = quantile(latencies, 0.95);
-    return failures.length === 0 && p95 <= P95_RATIO_MAX * before && p95 - before <= P95_ADDED_MAX_MS;
+    return failures.length === 0 && p95 <= Math.max(P95_RATIO_MAX * before, before + P95_ADDED_MAX_MS);
   });
   return steady && row.peakMb <= MEMORY_MAX_MB && row.ended === undefined;
 }

@@ -5,6 +5,8 @@ import { createLargeJson, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
 /** Bytes of definitions that are checked at a time. One of 2 MiB may take twenty times as much memory. */
+/** A small definition can take long to check, too. */
+export const DEFINITION_WEIGHT_MIN = MB;
 const DEFINITIONS = { capacity: 8 * MB, reserved: 4 * MB, perKeyMax: 2 * MB };
 
 export type LargeValues = {

@@ -9,13 +9,16 @@ const MIB = 1024 * 1024;
 export const SMALL_BYTES = 64 * 1024;
 
 /** The most bytes of requests, and of answers, of one organization in one process. */
-export const REQUEST_BYTES_EACH = 32 * MIB;
-export const REQUEST_BYTES = { capacity: 128 * MIB, reserved: 32 * MIB, perKeyMax: REQUEST_BYTES_EACH };
+export const REQUEST_BYTES_EACH = 16 * MIB;
+export const REQUEST_BYTES = { capacity: 64 * MIB, reserved: 32 * MIB, perKeyMax: REQUEST_BYTES_EACH };
 /** Shorter than a request may take to arrive. */
 export const REQUEST_BYTES_WAIT_MS = 15_000;
 
-/** Run starts of a process whose own worker carries the runs out: enough to keep the processors busy. */
-const STARTS_WITH_WORKER = 4 * availableParallelism();
+/**
+ * Run starts of a process whose own worker carries the runs out: enough to keep the processors busy, and few enough that the run of
+ * another organization has its share of them.
+ */
+const STARTS_WITH_WORKER = 2 * availableParallelism();
 const STARTS_WITHOUT_WORKER = 32;
 /** Run starts that are queued, of one organization and of all. */
 export const STARTS_QUEUED_EACH_MAX = 1_000;
@@ -25,9 +28,14 @@ export const START_WAIT_MAX_MS = 30_000;
 /** A start takes milliseconds. A slower one, such as one that looks up a host, keeps no other start out. */
 const START_PERMIT_MAX_MS = 1_000;
 
-/** Bytes that activities of one organization hold at a time, of inputs, of prompts and of models' answers. */
+/**
+ * Bytes of inputs, and of models' answers, that activities of one organization hold at a time. Few: parsing them takes the main
+ * thread. Measured with `npm run bench -- --neighbours`.
+ */
+const VALUE_BYTES = { capacity: 32 * MIB, reserved: 16 * MIB, perKeyMax: 8 * MIB };
+/** Characters of prompts of one organization: a prompt is held for as long as its call takes. */
 export const ACTIVITY_BYTES_EACH = 32 * MIB;
-const ACTIVITY_BYTES = { capacity: 64 * MIB, reserved: 32 * MIB, perKeyMax: ACTIVITY_BYTES_EACH };
+const PROMPT_CHARS = { capacity: 64 * MIB, reserved: 32 * MIB, perKeyMax: ACTIVITY_BYTES_EACH };
 /** Blocks of code that are queued, of one organization: each holds one of the worker's workflow tasks. */
 const CODE_QUEUED_EACH_MAX = 64;
 /** Model calls of organizations with few in flight: this part of the concurrency is reserved for them, and at least so many. */
@@ -109,7 +117,7 @@ export type ActivityGates = {
 
 /** Creates the gate of bytes that the activities of one worker hold. */
 export function createBytesGate(): FairQueue {
-  return createFairQueue(ACTIVITY_BYTES);
+  return createFairQueue(VALUE_BYTES);
 }
 
 /** Creates the gates of a worker's activities. */
@@ -133,7 +141,7 @@ export function createActivityGates(config: {
   const others = createModelGate();
   const computation = {
     inputs: createBytesGate(),
-    prompts: createBytesGate(),
+    prompts: createFairQueue(PROMPT_CHARS),
     modelAnswers: createBytesGate(),
     sandbox: createFairQueue({
       capacity: config.sandboxProcesses,
