@@ -5,6 +5,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
 import { log } from '../platform/observability/log.ts';
 import { type HealthCheck, toReadiness } from '../worker/health-check.ts';
+import { networkOf } from './auth/sign-in-limiter.ts';
 import { codecPreflight, codecRoutes, DECODE_PATH } from './codec/codec-routes.ts';
 import { addConsole } from './console/add-console.ts';
 import type { ApiDeps } from './deps.ts';
@@ -15,6 +16,7 @@ import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { observeRequest } from './http/observe-requests.ts';
+import { createRefusalPace } from './http/pace-refusals.ts';
 import { handlersOf } from './http/query.ts';
 import { RETRY_AFTER_SECONDS } from './http/request-errors.ts';
 import { reserveMadeAnswers } from './http/reserve-bytes.ts';
@@ -151,7 +153,15 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const app = new Koa();
   app.on('error', logUnanswered);
   app.use(observeRequest);
-  app.use(handleErrors(deps.rateLimited.count));
+  app.use(
+    handleErrors(
+      deps.rateLimited.count,
+      createRefusalPace({
+        networkOf: (request) => networkOf(request, deps.config.proxies),
+        stopping: deps.stopping,
+      }),
+    ),
+  );
   app.use(guardRequest(deps.config));
   app.use(reserveMadeAnswers(deps));
   app.use(router.routes());

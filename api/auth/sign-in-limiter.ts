@@ -80,7 +80,7 @@ export function createSignInLimiter({
 }
 
 /** Returns the client's network, as the outermost of the operator's `proxies` saw it. */
-function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
+export function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
   const seen = proxies > 0 ? forwarded.at(-proxies)?.trim().slice(0, ADDRESS_MAX_CHARS) : undefined;
   return hostNetwork(seen || socket.remoteAddress || '');

@@ -10,7 +10,7 @@ import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
 import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
-import type { ApiState } from './context.ts';
+import type { ApiContext, ApiState } from './context.ts';
 import { routeOf } from './observe-requests.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
@@ -132,13 +132,17 @@ const MAY_BE_STORED =
  * Answers every error of the later middleware, with the executionId once a run may be stored. Logs unknown errors and
  * answers them with the request id alone. Reports each 429 to `countRateLimited`.
  */
-export function handleErrors(countRateLimited?: (state: ApiState) => void): Middleware {
+export function handleErrors(
+  countRateLimited?: (state: ApiState) => void,
+  pace?: (ctx: ApiContext) => Promise<void>,
+): Middleware {
   return async function handleErrors(ctx, next) {
     try {
       await next();
     } catch (error) {
       answerError(ctx, error, countRateLimited);
     }
+    await pace?.(ctx as ApiContext);
   };
 }
 

@@ -66,6 +66,10 @@ import { DISCARD_MAX_BYTES } from '../http/errors.ts';
 import { PIPELINED_MAX, PROGRESS_BYTES, TIMINGS } from '../http/http-server.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { FEW, IN_ALL_TIMES } from '../http/open-requests.ts';
+import {
+  WAIT_MAX_MS as REFUSAL_WAIT_MAX_MS,
+  PER_SECOND as REFUSALS_PER_SECOND,
+} from '../http/pace-refusals.ts';
 import { PAGE_DEFAULT, PAGE_MAX } from '../http/page.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { STEP_VALUE_MAX_CHARS } from '../mcp/trace-run.ts';
@@ -215,6 +219,11 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       subject: 'Invalid keys and tokens a minute of an address',
       most: '`WEIR_FAILED_SIGN_INS` in an API process',
       beyond: RATE_LIMITED,
+    },
+    {
+      subject: 'Rejected requests (4xx) a second of one organization, user or address',
+      most: number(REFUSALS_PER_SECOND),
+      beyond: `The answer comes later, by at most ${time(REFUSAL_WAIT_MAX_MS)}.`,
     },
     {
       subject: 'Unfinished runs (`started`) of an organization',

@@ -10,7 +10,7 @@ export const SMALL_BYTES = 64 * 1024;
 
 /** The most bytes of requests, and of answers, of one organization in one process. */
 export const REQUEST_BYTES_EACH = 16 * MIB;
-export const REQUEST_BYTES = { capacity: 64 * MIB, reserved: 32 * MIB, perKeyMax: REQUEST_BYTES_EACH };
+export const REQUEST_BYTES = { capacity: 64 * MIB, reserved: 24 * MIB, perKeyMax: REQUEST_BYTES_EACH };
 /** Shorter than a request may take to arrive. */
 export const REQUEST_BYTES_WAIT_MS = 15_000;
 
