@@ -10,9 +10,11 @@ import { createProject } from '../../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
 import { waitUntil } from '../../../wait-until.ts';
 
-/** Definitions of `capacity` bytes at a time, those of one organization of 2 bytes. */
+const MIB = 1024 * 1024;
+
+/** Definitions of `capacity` MiB at a time, those of one organization of 2 MiB. A small definition counts as 1 MiB. */
 function createLargeValues(capacity = 4) {
-  const definitions = createFairQueue({ capacity, perKeyMax: 2 });
+  const definitions = createFairQueue({ capacity: capacity * MIB, perKeyMax: 2 * MIB });
   return { definitions };
 }
 
@@ -91,7 +93,7 @@ describe('the versions that requests run', () => {
     const definitions = {
       get: () => new Promise((resolve) => loading.push(resolve)),
       peek: () => undefined,
-      measure: async () => 2,
+      measure: async () => 2 * MIB,
     };
     const deps = { db, definitions, largeValues: createLargeValues(2) } as unknown as ApiDeps;
     async function load(gone = new AbortController().signal) {
