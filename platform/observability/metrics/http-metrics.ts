@@ -36,7 +36,7 @@ export const openRequests = gauge({
 /** The limits whose refusals are counted: rates, then what an organization may have at once. */
 const LIMITS = [
   ...['key', 'organization', 'user', 'sign_in'],
-  ...['runs_under_way', 'waiting', 'open_requests', 'bytes', 'look_ups'],
+  ...['runs_under_way', 'requests', 'waiting', 'open_requests', 'bytes', 'look_ups'],
 ];
 
 const rateLimitRefusals = counter({
