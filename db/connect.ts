@@ -6,7 +6,7 @@ import pRetry from 'p-retry';
 import pg from 'pg';
 import type { ObjectStore } from '../platform/object-store/object-store.ts';
 import { isTransactionConflict } from './connection/database-errors.ts';
-import { createPatientPool } from './connection/patient-pool.ts';
+import { createRetryingPool } from './connection/retrying-pool.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -51,7 +51,7 @@ export function connect(
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)),
   };
-  const pool = createPatientPool({ connectionString: url, max: maxConnections, types }, queryTimeoutMs);
+  const pool = createRetryingPool({ connectionString: url, max: maxConnections, types }, queryTimeoutMs);
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   return Object.assign(db, { objects });
 }

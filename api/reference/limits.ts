@@ -16,7 +16,7 @@ import { ERROR_BODY_MAX_BYTES, MODEL_ANSWER_MAX_BYTES } from '../../activities/m
 import { RETRY_AFTER_MAX_MS } from '../../activities/model/model-error.ts';
 import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-answer.ts';
 import { QUERY_TIMEOUT_MS } from '../../db/connect.ts';
-import { CONNECTION_TIMEOUT_MS } from '../../db/connection/patient-pool.ts';
+import { CONNECTION_TIMEOUT_MS } from '../../db/connection/retrying-pool.ts';
 import { FLOWS_MAX } from '../../db/flows/flows.ts';
 import { VERSIONS_MAX, VERSIONS_MAX_BYTES } from '../../db/flows/versions.ts';
 import { IDEMPOTENCY_KEY_HOURS } from '../../db/runs/idempotency-keys.ts';

@@ -86,7 +86,7 @@ async function checkTarget(client: pg.Client, file: string, replace: boolean): P
   return rows[0] as Target;
 }
 
-/** Reads the migrations that the backup has. Throws when it is not a backup of Weir, or has one that this release lacks. */
+/** Checks the migrations of a backup. Throws for a file that is no backup of Weir, and for a migration that this release lacks. */
 async function requireKnownMigrations(file: string): Promise<void> {
   const args = ['--data-only', '--table=kysely_migration', '--file=-', file];
   const { stdin, stdout, done } = startProgram('pg_restore', args);

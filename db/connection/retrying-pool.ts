@@ -31,7 +31,7 @@ const WRITE_CHECK_TIMEOUT_MS = 3_000;
 const LOGGED_SQL_MAX_LENGTH = 1_000;
 
 /** Longer than a restart of PostgreSQL, and short enough to answer a request within 6 s. */
-const PATIENCE = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, maxTimeout: 500, maxRetryTime: 3_500 };
+const RETRIES = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, maxTimeout: 500, maxRetryTime: 3_500 };
 
 /**
  * Opens a pool for Kysely. While the database is down, statements reject with ConnectionFailed. For up to 3.5 s, a statement
@@ -40,7 +40,7 @@ const PATIENCE = { retries: Number.POSITIVE_INFINITY, minTimeout: 50, maxTimeout
  * may be repeated safely. PostgreSQL cancels a statement after `statementTimeoutMs`, and ends a transaction that is idle for
  * 30 s, because a frozen process would hold its locks without limit.
  */
-export function createPatientPool(
+export function createRetryingPool(
   config: pg.PoolConfig & { connectionString: string },
   statementTimeoutMs: number | undefined,
 ): PostgresPool {
@@ -121,7 +121,7 @@ export function createPatientPool(
           if (broken) giveBack();
           return ask(sql, parameters);
         },
-        { ...PATIENCE, shouldRetry: ({ error }) => mayPass(error, sql) },
+        { ...RETRIES, shouldRetry: ({ error }) => mayPass(error, sql) },
       );
     }
 

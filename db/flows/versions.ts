@@ -9,7 +9,7 @@ export const VERSIONS_MAX = 10_000;
 /** Maximum size of a flow's versions in the database, compressed, in bytes. */
 export const VERSIONS_MAX_BYTES = 256 * 1024 * 1024;
 
-/** The draft of a flow is not the one that was checked. */
+/** The draft of a flow has changed since its check. */
 export class DraftChanged extends Error {
   override readonly name = 'DraftChanged';
 }
