@@ -3,10 +3,9 @@ import * as testRuns from '../db/test-runs/test-runs.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { PermitRejected } from '../platform/limits/fair-queue.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { acquire } from './attempts/reschedule.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
-/** The longest wait at the gate. Then the engine repeats the activity later. */
-const WAIT_MAX_MS = 2_000;
 const NEXT_MS = 1_000;
 
 /**
@@ -16,13 +15,12 @@ const NEXT_MS = 1_000;
 export async function acceptTest(
   { db, inProcessRuns, runStarts }: Pick<ActivityDeps, 'db' | 'inProcessRuns' | 'runStarts'>,
   executionId: string,
-  { signal }: Pick<Attempt, 'signal'>,
+  attempt: Pick<Attempt, 'signal' | 'waitMaxMs'>,
 ): Promise<void> {
   if (!runStarts) return testRuns.acceptTest(db, executionId);
   const { organizationId } = await testRuns.getTest(db, executionId);
-  const request = { priority: 'low', waitMaxMs: WAIT_MAX_MS, signal } as const;
-  const permit = await runStarts.acquire(organizationId, request).catch((error: unknown) => {
-    signal.throwIfAborted();
+  const permit = await acquire(runStarts, organizationId, attempt, 'low').catch((error: unknown) => {
+    attempt.signal.throwIfAborted();
     // The API is stopping.
     throw error instanceof ServiceError ? new PermitRejected('deadline', 'key', NEXT_MS) : error;
   });

@@ -17,8 +17,8 @@ import {
   type Verdict,
 } from '../flow/test-case.ts';
 import { describeMismatch, type OrganizationValidator } from '../platform/json-schema/validator.ts';
+import { acquireBytes } from '../platform/limits/gates.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { acquireBytes } from './attempts/reschedule.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
 const EXCERPT_MAX_LENGTH = 300;

@@ -1,9 +1,9 @@
 import { releaseReservation } from '../db/credits/reservations.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { acquireBytes } from '../platform/limits/gates.ts';
 import { measurePrompt } from '../platform/models/prompt-size.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { acquireBytes } from './attempts/reschedule.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';
 import { beginRequest } from './begin-request.ts';

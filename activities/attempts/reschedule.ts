@@ -6,7 +6,6 @@ import {
   PermitRejected,
   type Priority,
 } from '../../platform/limits/fair-queue.ts';
-import { SMALL_BYTES } from '../../platform/limits/gates.ts';
 import { rescheduledAttempts } from '../../platform/observability/metrics/gate-metrics.ts';
 
 /** The failure type of an attempt that got no permit, as operators read it in the Temporal Web UI. */
@@ -32,19 +31,6 @@ export function acquire(
 ): Promise<Permit> {
   return gate.acquire(organization, { signal, waitMaxMs, priority });
 }
-
-/** Acquires a permit for so many bytes; small values need none. Throws as `acquire` does. */
-export async function acquireBytes(
-  gate: FairQueue,
-  organization: string,
-  bytes: number,
-  { signal, waitMaxMs }: Waiting,
-): Promise<Permit> {
-  if (bytes < SMALL_BYTES) return NONE;
-  return gate.acquire(organization, { weight: bytes, signal, waitMaxMs });
-}
-
-const NONE: Permit = { release: () => undefined, [Symbol.dispose]: () => undefined };
 
 /**
  * Makes the failure of an attempt that got no permit. The engine makes the attempt again: a local one later with each time, where

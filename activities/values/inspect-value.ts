@@ -1,7 +1,7 @@
 import type { Json } from '../../flow/definition.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
+import { acquireBytes } from '../../platform/limits/gates.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
-import { acquireBytes } from '../attempts/reschedule.ts';
 import type { Attempt } from '../attempts/run-attempt.ts';
 import type { createRunContexts } from './run-contexts.ts';
 import type { createValueResolver } from './value-resolver.ts';

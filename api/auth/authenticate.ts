@@ -10,7 +10,12 @@ import { findUserOrganization } from '../../db/tenants/organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext, log } from '../../platform/observability/log.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import type { KeyPrincipal, Principal, UserPrincipal } from '../http/principal.ts';
+import {
+  createUserPrincipal,
+  type KeyPrincipal,
+  type Principal,
+  type UserPrincipal,
+} from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
 import { limitRate } from './limit-rate.ts';
@@ -91,18 +96,9 @@ async function getOperator({ config, db }: AuthDeps, token: string): Promise<Use
     if (!logOutage(error)) log.warn({ err: error }, 'The use of an operator’s key could not be recorded.');
   });
   return {
-    kind: 'user',
-    userId: `operator/${key.key_id}`,
+    ...createUserPrincipal(`operator/${key.key_id}`, NEVER),
     isOperator: true,
     operatorKey: key,
-    profile: { name: null, email: null, emailVerified: false },
-    scopes: [],
-    audience: '',
-    client: { id: '' },
-    consentedAt: new Date(0),
-    issuedAt: new Date(0),
-    expiresAt: NEVER,
-    environment: 'live',
   };
 }
 

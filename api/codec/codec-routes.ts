@@ -17,7 +17,7 @@ import type { ApiDeps } from '../deps.ts';
 import { allowOrigin } from '../http/allow-origin.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { ownerOf, type UserPrincipal } from '../http/principal.ts';
+import { createUserPrincipal, ownerOf, type UserPrincipal } from '../http/principal.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { reserveMadeAnswer } from '../http/reserve-bytes.ts';
 import { fewEntries } from '../http/zod-input.ts';
@@ -183,27 +183,11 @@ export function createCodecSessions({ secretsKeys, publicUrl }: Config): Session
   function read(stored: string): UserPrincipal | undefined {
     try {
       const { userId, expiresAt } = JSON.parse(encryption.decrypt(stored, OWNER)) as Session;
-      return expiresAt > Date.now() ? userOf(userId, new Date(expiresAt)) : undefined;
+      return expiresAt > Date.now() ? createUserPrincipal(userId, new Date(expiresAt)) : undefined;
     } catch {
       return undefined;
     }
   }
-}
-
-/** Creates the principal of a session. Nothing but the user id is known. */
-function userOf(userId: string, expiresAt: Date): UserPrincipal {
-  return {
-    kind: 'user',
-    userId,
-    profile: { name: null, email: null, emailVerified: false },
-    scopes: [],
-    audience: '',
-    client: { id: '' },
-    consentedAt: new Date(0),
-    issuedAt: new Date(0),
-    expiresAt,
-    environment: 'live',
-  };
 }
 
 function notReadable(): ServiceError {

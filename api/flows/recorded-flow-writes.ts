@@ -12,7 +12,7 @@ import {
 import { DraftChanged, publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
-import { DEFINITION_WEIGHT_MIN } from '../../platform/large-values/large-values.ts';
+import { acquireDefinition } from '../../platform/large-values/large-values.ts';
 import type { ApiDeps } from '../deps.ts';
 import { waitInTime } from '../http/wait-in-time.ts';
 import { requireSound } from './draft-problems.ts';
@@ -83,7 +83,7 @@ export async function publishFlow(
  * RATE_LIMITED when the permit does not come in time, and REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function publishChecked<T>(
-  { db, largeValues: { definitions } }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
   { id, organizationId }: Flow,
   gone: AbortSignal,
   {
@@ -97,8 +97,7 @@ export async function publishChecked<T>(
   },
 ): Promise<T> {
   const bytes = await measureDraft(db, id);
-  const weight = Math.max(bytes, DEFINITION_WEIGHT_MIN);
-  const acquire = (signal: AbortSignal) => definitions.acquire(organizationId, { weight, signal });
+  const acquire = (signal: AbortSignal) => acquireDefinition(largeValues, organizationId, bytes, signal);
   using _permit = await waitInTime(acquire, gone);
   await hold(bytes);
   for (;;) {

@@ -45,6 +45,22 @@ export type UserPrincipal = {
 
 export type Principal = KeyPrincipal | UserPrincipal;
 
+/** Creates the principal of a caller without a token, of whom nothing but the id is known. */
+export function createUserPrincipal(userId: string, expiresAt: Date): UserPrincipal {
+  return {
+    kind: 'user',
+    userId,
+    profile: { name: null, email: null, emailVerified: false },
+    scopes: [],
+    audience: '',
+    client: { id: '' },
+    consentedAt: new Date(0),
+    issuedAt: new Date(0),
+    expiresAt,
+    environment: 'live',
+  };
+}
+
 /** Returns the id for fair queueing: the organization of a key, or the user. */
 export function ownerOf(principal: Principal): string {
   return principal.kind === 'key' ? principal.organizationId : principal.userId;

@@ -8,7 +8,7 @@ import {
   type Permit,
   PermitRejected,
 } from '../../platform/limits/fair-queue.ts';
-import { type HttpGates, SMALL_BYTES } from '../../platform/limits/gates.ts';
+import { acquireBytes, type HttpGates, SMALL_BYTES } from '../../platform/limits/gates.ts';
 import type { ApiContext, ApiState } from './context.ts';
 import { StreamInterruption } from './event-stream.ts';
 import { ownerOf } from './principal.ts';
@@ -17,9 +17,6 @@ import { callerGone, tooManyLarge } from './request-errors.ts';
 
 export type AnswerGate = { gates: Pick<HttpGates, 'answers'> };
 type AnswerContext = Pick<ApiContext, 'res' | 'state'>;
-
-/** The permit of a small value. */
-const NONE: Permit = { release: () => undefined, [Symbol.dispose]: () => undefined };
 
 /**
  * Acquires a permit for so many bytes of an organization or a user; small values need none. Throws RATE_LIMITED when the permit
@@ -31,9 +28,8 @@ export async function reserveBytes(
   bytes: number,
   gone?: AbortSignal,
 ): Promise<Permit> {
-  if (bytes < SMALL_BYTES) return NONE;
   try {
-    return await gate.acquire(key, { weight: bytes, signal: gone });
+    return await acquireBytes(gate, key, bytes, { signal: gone });
   } catch (error) {
     if (gone?.aborted) throw callerGone();
     throw error instanceof PermitRejected ? tooManyLarge(error) : error;
@@ -110,15 +106,14 @@ function payerOf({ project, flowIds, membership, principal }: ApiState): string 
  * Acquires a permit for one event of a stream, however long that takes: a stream that has begun cannot be refused. Throws
  * StreamInterruption when `signal` aborts first.
  */
-export async function reserveEvent(
+export function reserveEvent(
   { gates }: AnswerGate,
   organizationId: string,
   bytes: number,
   signal: AbortSignal,
 ): Promise<Permit> {
-  if (bytes < SMALL_BYTES) return NONE;
-  const request = { weight: bytes, signal, waitMaxMs: Infinity };
-  return gates.answers.acquire(organizationId, request).catch((error: unknown) => {
+  const wait = { signal, waitMaxMs: Infinity };
+  return acquireBytes(gates.answers, organizationId, bytes, wait).catch((error: unknown) => {
     throw signal.aborted ? new StreamInterruption('stopping') : error;
   });
 }

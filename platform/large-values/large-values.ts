@@ -1,12 +1,12 @@
 // platform/large-values/ reads large JSON texts and code in a thread (large-json.ts), and bounds definitions that are checked.
-import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
+import { createFairQueue, type FairQueue, type Permit } from '../limits/fair-queue.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
 import { createLargeJson, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
-/** Bytes of definitions that are checked at a time. One of 2 MiB may take twenty times as much memory. */
 /** A small definition can take long to check, too. */
-export const DEFINITION_WEIGHT_MIN = MB;
+const DEFINITION_WEIGHT_MIN = MB;
+/** Bytes of definitions that are checked at a time. One of 2 MiB may take twenty times as much memory. */
 const DEFINITIONS = { capacity: 8 * MB, reserved: 4 * MB, perKeyMax: 2 * MB };
 
 export type LargeValues = {
@@ -27,4 +27,14 @@ export function createLargeValues(): LargeValues {
     readCode: createCodeReader(json),
     close: json.close,
   };
+}
+
+/** Acquires a permit to check a definition of so many bytes. Rejects as `FairQueue.acquire` does. */
+export function acquireDefinition(
+  { definitions }: Pick<LargeValues, 'definitions'>,
+  organizationId: string,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<Permit> {
+  return definitions.acquire(organizationId, { weight: Math.max(bytes, DEFINITION_WEIGHT_MIN), signal });
 }

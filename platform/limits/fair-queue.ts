@@ -25,16 +25,14 @@ export type Permit = Disposable & {
 
 /** `weight`: the part of the capacity that is needed, in whole numbers such as bytes; 1 by default. `priority`: high by default. */
 type Request = { weight?: number; priority?: Priority };
+export type Wait = { waitMaxMs?: number; signal?: AbortSignal | undefined };
 
 export type FairQueue = {
   /**
    * Waits for a permit. Rejects with PermitRejected when the queue is full or after `waitMaxMs`, with the reason of the signal
    * when that aborts, or with the reason of `close`. A rejected request leaves nothing behind.
    */
-  acquire(
-    key: string,
-    request?: Request & { waitMaxMs?: number; signal?: AbortSignal | undefined },
-  ): Promise<Permit>;
+  acquire(key: string, request?: Request & Wait): Promise<Permit>;
   /** Acquires a permit, or returns undefined when the request would have to wait. */
   tryAcquire(key: string, request?: Request): Permit | undefined;
   /** Rejects queued requests, and later ones that would have to wait. Permits in flight stay valid. */

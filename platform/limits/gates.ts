@@ -1,12 +1,17 @@
-// The gates of one process: fair queues between organizations. Each is acquired where work enters the process (an HTTP middleware)
-// or a worker's slot (an activity), and by nothing below that.
+// The gates of one process: fair queues between organizations. A gate is acquired where work enters the process (an HTTP
+// middleware) or a worker's slot (an activity), and where a block is about to use the sandbox, a model or memory.
 import { availableParallelism } from 'node:os';
-import { createFairQueue, type FairQueue } from './fair-queue.ts';
+import { createFairQueue, type FairQueue, type Permit, type Wait } from './fair-queue.ts';
 
 const MIB = 1024 * 1024;
 
 /** Smaller values need no permit: thousands of them fit, and a process holds them for milliseconds. */
 export const SMALL_BYTES = 64 * 1024;
+
+/** The part of the database connections that the requests of one organization may use at a time. */
+const CONNECTIONS_PART = 3 / 4;
+/** Shorter than clients wait for an answer. */
+export const REQUEST_WAIT_MAX_MS = 10_000;
 
 /** The most bytes of requests, and of answers, of one organization in one process. */
 export const REQUEST_BYTES_EACH = 16 * MIB;
@@ -44,11 +49,6 @@ const MODELS_RESERVED = { part: 1 / 4, min: 4, few: 3 };
 const MODELS_QUEUED_EACH_MAX = 500;
 const MODELS_QUEUED_MAX = 1_000;
 
-/** The part of the database connections that the requests of one organization may use at a time. */
-const CONNECTIONS_PART = 3 / 4;
-/** Shorter than clients wait for an answer. */
-export const REQUEST_WAIT_MAX_MS = 10_000;
-
 /** Weights are bytes where a gate is about bytes, otherwise 1. Keys are organizations. */
 export type HttpGates = {
   /** Requests, until they are answered or wait for a run. Keys are organizations, or users who act for none. */
@@ -60,6 +60,19 @@ export type HttpGates = {
   /** Runs that are being started, and in a process with a worker carried out, until they end or wait. */
   runStarts: FairQueue;
 };
+
+const NONE: Permit = { release: () => undefined, [Symbol.dispose]: () => undefined };
+
+/** Acquires a permit for so many bytes; small values need none. Rejects as `FairQueue.acquire` does. */
+export async function acquireBytes(
+  gate: FairQueue,
+  key: string,
+  bytes: number,
+  { waitMaxMs, signal }: Wait = {},
+): Promise<Permit> {
+  if (bytes < SMALL_BYTES) return NONE;
+  return gate.acquire(key, { weight: bytes, signal, ...(waitMaxMs !== undefined && { waitMaxMs }) });
+}
 
 /** Whether requests are queued at a gate of request bytes because organizations together use its capacity. */
 export function isSaturated(gate: FairQueue): boolean {

@@ -9,7 +9,7 @@ import { describeTreeProblems, findShapeProblems } from '../../../flow/find-tree
 import { SLUG_PATTERN, UUID_PATTERN, VERSION_MAX } from '../../../flow/limits.ts';
 import { listBlocks } from '../../../flow/plan.ts';
 import { formatPath } from '../../../flow/step-path.ts';
-import { DEFINITION_WEIGHT_MIN } from '../../../platform/large-values/large-values.ts';
+import { acquireDefinition } from '../../../platform/large-values/large-values.ts';
 import { addToLogContext } from '../../../platform/observability/log.ts';
 import { linkToTrace } from '../../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -56,8 +56,8 @@ export async function loadRunnableFlow(
   const loaded = definitions.peek(flowVersionId);
   const isKnown = loaded !== undefined && known.has(loaded);
   const acquire = async (signal: AbortSignal) => {
-    const weight = Math.max(await definitions.measure(flowVersionId), DEFINITION_WEIGHT_MIN);
-    return largeValues.definitions.acquire(organizationId, { weight, signal });
+    const bytes = await definitions.measure(flowVersionId);
+    return acquireDefinition(largeValues, organizationId, bytes, signal);
   };
   using _permit = isKnown ? undefined : await waitInTime(acquire, gone?.());
   const { definition, problems } = await look();
