@@ -4,6 +4,7 @@ import { createFairQueue, type Permit } from '../../platform/limits/fair-queue.t
 import { countRefusal, openRequests } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiContext, ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
+import { releaseAtClose } from './reserve-bytes.ts';
 
 /** All organizations together may have this many times the limit of one open. */
 export const IN_ALL_TIMES = 4;
@@ -61,8 +62,7 @@ export function acquireUntilClosed(
 ): () => void {
   const { release } = openRequests[kind](state.flowIds.organizationId);
   state.releaseRequest?.();
-  if (res.closed) release();
-  else res.once('close', release);
+  releaseAtClose(res, release);
   return release;
 }
 

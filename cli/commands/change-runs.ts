@@ -52,16 +52,12 @@ export async function changeRuns(how: How, options: BulkOptions): Promise<Comman
   const places = await findPlaces(options);
   const filter: Filter = { until: new Date(), ...others };
   const testRuns = how === 'cancel' ? await testRunsOf(options, filter) : undefined;
-  if (organization !== undefined || allOrganizations) {
+  if (dryRun || organization !== undefined || allOrganizations) {
     const found = emptyCounts();
     await changeIn(how, places, { ...filter, dryRun: true }, found, limit);
     const matching = await testRuns?.find();
     if (dryRun) return describe(how, found, { dryRun, matching });
     await confirmMany(found.matching.length + (matching?.length ?? 0), how, yes);
-  } else if (dryRun) {
-    const found = emptyCounts();
-    await changeIn(how, places, { ...filter, dryRun }, found, limit);
-    return describe(how, found, { dryRun, matching: await testRuns?.find() });
   }
   const counts = emptyCounts();
   // Test runs first, so that they begin no further case.

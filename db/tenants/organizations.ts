@@ -62,11 +62,8 @@ export function findOrganizationBySlug(db: Db | Tx, slug: string): Promise<Organ
 export async function getOrganization(db: Db | Tx, id: string): Promise<OrganizationRow> {
   const query = db.selectFrom('organization').select(COLUMNS).where('id', '=', id);
   const row = await query.where('deleted_at', 'is', null).executeTakeFirst();
-  return row ?? throwNotFound();
-}
-
-function throwNotFound(): never {
-  throw organizationNotFound();
+  if (!row) throw organizationNotFound();
+  return row;
 }
 
 /** Lists organizations of everybody by slug, starting after the slug `after`; for operators only. */
@@ -190,15 +187,9 @@ export type Viewer = { userId: string; isOperator?: true };
 /** Selects the organizations of a viewer, as a table `membership` with the viewer's role in each. */
 export function membershipsOf({ userId, isOperator }: Viewer) {
   const memberships = isOperator
-    ? sql<{
-        organization_id: string;
-        role: Role;
-      }>`(select id as organization_id, 'owner' as role from organization)`
-    : sql<{
-        organization_id: string;
-        role: Role;
-      }>`(select organization_id, role from membership where user_id = ${userId})`;
-  return memberships.as<'membership'>(sql.ref('membership'));
+    ? sql`(select id as organization_id, 'owner' as role from organization)`
+    : sql`(select organization_id, role from membership where user_id = ${userId})`;
+  return sql<{ organization_id: string; role: Role }>`${memberships}`.as<'membership'>(sql.ref('membership'));
 }
 
 function organizationsOf(db: Db, viewer: Viewer) {

@@ -25,7 +25,7 @@ export type Permit = Disposable & {
 
 /** `weight`: the part of the capacity that is needed, in whole numbers such as bytes; 1 by default. `priority`: high by default. */
 type Request = { weight?: number; priority?: Priority };
-export type Wait = { waitMaxMs?: number; signal?: AbortSignal | undefined };
+export type Wait = { waitMaxMs?: number | undefined; signal?: AbortSignal | undefined };
 
 export type FairQueue = {
   /**

@@ -71,7 +71,7 @@ export async function acquireBytes(
   { waitMaxMs, signal }: Wait = {},
 ): Promise<Permit> {
   if (bytes < SMALL_BYTES) return NONE;
-  return gate.acquire(key, { weight: bytes, signal, ...(waitMaxMs !== undefined && { waitMaxMs }) });
+  return gate.acquire(key, { weight: bytes, waitMaxMs, signal });
 }
 
 /** Whether requests are queued at a gate of request bytes because organizations together use its capacity. */

@@ -42,9 +42,11 @@ describe('a run at work', () => {
     const { body } = await weir.finish(flow, executionId, weir.tenant.key);
     assert.equal(body.blocksUnderWay, undefined);
     assert.equal(body.blocks.length, 3);
-    await waitUntil(
-      async () => (await weir.db.selectFrom('block_under_way').select('block_key').execute()).length === 0,
-    );
+    const left = weir.db
+      .selectFrom('block_under_way')
+      .where('execution_id', '=', executionId)
+      .select('block_key');
+    await waitUntil(async () => (await left.execute()).length === 0);
   });
 
   it('names the code that takes long, in its iteration', async () => {
