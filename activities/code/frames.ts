@@ -1,6 +1,6 @@
 // Messages between the service and a guest process: two lengths (32 bits, big endian), a JSON header, a body of JSON text.
 // Unlike Node's IPC channel they have a size limit, and the service deserializes nothing but JSON
-// (docs/decisions/0010-sandbox-frames.md).
+// (docs/decisions/0009-user-code-in-processes.md).
 
 /** One message; `body` is JSON text that this layer does not parse. */
 export type Frame = { header: unknown; body: Buffer };
