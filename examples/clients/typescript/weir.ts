@@ -105,8 +105,10 @@ async function* readEvents(response: Response) {
     const messages = (text + chunk).split('\n\n');
     text = messages.pop() ?? '';
     for (const message of messages) {
-      const [, id = '', event = '', data] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(message) ?? [];
-      if (data !== undefined) yield { id, event, data: JSON.parse(data) as unknown };
+      // `name: value` a line. Lines without a name are comments, which keep the connection open.
+      const fields = message.split('\n').map((line) => /^(\w*): ?(.*)$/.exec(line)?.slice(1) ?? []);
+      const { id, event = '', data } = Object.fromEntries(fields) as Record<string, string | undefined>;
+      if (id !== undefined && data !== undefined) yield { id, event, data: JSON.parse(data) as unknown };
     }
   }
 }
