@@ -9,7 +9,7 @@ import type { Completion } from '../../platform/large-values/tasks.ts';
 import type { TokenUsage } from '../../platform/models/registry.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import { bodyOf, createModelClient, type ReserveAnswer } from './model-client.ts';
-import { modelError, providerMessage } from './model-error.ts';
+import { modelError, providerMessage, statusError } from './model-error.ts';
 import { type ChatSpan, inChatSpan } from './observe-model-call.ts';
 import { readToolCalls } from './read-answer.ts';
 
@@ -107,6 +107,8 @@ async function requestChat(
 ): Promise<ChatAnswer> {
   const { params, offered, organizationId, asText, timeoutMs, signal, reserveAnswer, count } = ask;
   const name = model.slice(model.indexOf('/') + 1);
+  const hasSchema = params.response_format !== undefined || params.tools !== undefined;
+  const sent = { model, provider, hasSchema };
   let read: Completion;
   try {
     const response = await createModelClient(provider, timeoutMs, reserveAnswer)
@@ -118,12 +120,13 @@ async function requestChat(
       : { answer: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    const failure = modelError(error, model, provider);
+    const failure = modelError(error, sent);
     // The provider bills it, and its usage is in the part that is not read.
     if (failure instanceof ServiceError && failure.code === 'OUTPUT_TOO_LARGE') count(ask.expected);
     throw failure;
   }
   const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
+  const incomplete = (what: string) => new ServiceError('MODEL_OUTPUT_INCOMPLETE', what, { model });
 
   const { answer, content, tooLong } = read;
   const usage = readUsage(answer);
@@ -133,12 +136,14 @@ async function requestChat(
   const failed = findFailedChoice(answer);
   if (failed || !parsed.success) {
     const refused = failed ?? gatewayError.safeParse(answer).data?.error;
-    const said = providerMessage(refused?.message ?? 'it is not a chat completion', provider);
-    const message = `The answer of ${model} can't be used: ${said}`;
+    const said = refused?.message ?? 'it is not a chat completion';
+    const message = `The answer of ${model} can't be used: ${providerMessage(said, provider)}`;
     const isLong = content !== undefined || tooLong !== undefined;
     const isWritten = isLong || (failed ? failed.isWritten : written.safeParse(answer).success);
     const isPaid = isWritten || usage.promptTokens + usage.completionTokens > 0;
-    if (isPaid) throw invalid(message);
+    if (isPaid) throw refused ? incomplete(message) : invalid(message);
+    const rejected = refused && statusError({ ...sent, status: refused.code, text: said, said });
+    if (rejected instanceof ServiceError) throw rejected;
     throw new ModelUnavailable(message, { status: refused?.code, isUnreadable: refused === undefined });
   }
   const { message, finish_reason: finishReason } = parsed.data.choices[0];
@@ -147,7 +152,7 @@ async function requestChat(
     throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${said}`, { model });
   }
   if (finishReason === 'length')
-    throw invalid(
+    throw incomplete(
       `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
     );
   if (tooLong !== undefined) return { text: '', toolCalls: [], tooLong };

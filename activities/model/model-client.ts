@@ -148,13 +148,16 @@ async function readErrorBody({ body }: Response): Promise<string | null> {
 
 /**
  * Rewrites an error body so that the SDK understands it. Google puts its error object into an array, which the SDK would
- * drop; a body nested too deeply to be serialized again becomes the text of an error message.
+ * drop, and vLLM and Mistral send theirs bare; a body nested too deeply to be serialized again becomes the text of an error
+ * message.
  */
 function toErrorObject(body: string): string {
   const text = body.trim();
   const object = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-  const isText = isDeeper(parseJson(object), JSON_DEPTH_MAX);
-  return isText ? JSON.stringify({ error: { message: object } }) : object;
+  const json = parseJson(object);
+  if (isDeeper(json, JSON_DEPTH_MAX)) return JSON.stringify({ error: { message: object } });
+  const isBare = typeof json === 'object' && json !== null && !('error' in json);
+  return isBare ? `{"error":${object}}` : object;
 }
 
 function parseJson(text: string): unknown {

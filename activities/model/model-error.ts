@@ -6,12 +6,17 @@ import { providerOf } from '../../platform/models/registry.ts';
 import { describeNetworkError } from '../../platform/net/describe-network-error.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import { AnswerCutOff, AnswerLate } from './model-client.ts';
+import { isQuotaUsedUp, refusalCode } from './refusal-code.ts';
 
 export const RETRY_AFTER_MAX_MS = 60_000;
 const PROVIDER_MESSAGE_MAX_LENGTH = 500;
 
+/** `hasSchema`: the request has a schema for its answer, or tools. */
+export type ModelRequestSent = { model: string; provider: Provider; hasSchema: boolean };
+
 /** Translates an error of the SDK into the error to throw, whose message contains neither the key nor the base URL. */
-export function modelError(error: unknown, model: string, provider: Provider): Error {
+export function modelError(error: unknown, request: ModelRequestSent): Error {
+  const { model } = request;
   const prefix = providerOf(model).toUpperCase();
   if (error instanceof SyntaxError)
     return new ModelUnavailable(`${model} answered with invalid JSON.`, { isUnreadable: true });
@@ -34,28 +39,50 @@ export function modelError(error: unknown, model: string, provider: Provider): E
     });
   }
 
-  const { status } = error;
-  const said = providerMessage(error.message.replace(/^\d+ /, ''), provider);
-  if (status === 408 || status === 409 || status === 429 || status >= 500) {
-    return new ModelUnavailable(`${model} is unavailable (status ${status}): ${said}`, {
+  const text = `${JSON.stringify(error.error) ?? ''} ${error.message}`;
+  const said = error.message.replace(/^\d+ /, '');
+  return statusError({ ...request, status: error.status, text, said, headers: error.headers });
+}
+
+/**
+ * Returns the error for an answer with an error status, or for one that a gateway reports with status 200. `said`: the
+ * provider's message; `text`: all that it said.
+ */
+export function statusError({
+  model,
+  provider,
+  hasSchema,
+  status,
+  text,
+  said,
+  headers,
+}: ModelRequestSent & { status: number; text: string; said: string; headers?: Headers | undefined }): Error {
+  const prefix = providerOf(model).toUpperCase();
+  const isPassing = status === 408 || status === 409 || status === 429 || status >= 500;
+  const words = `(status ${status}): ${providerMessage(said, provider)}`;
+  if (isPassing && !(status === 429 && isQuotaUsedUp(status, text)))
+    return new ModelUnavailable(`${model} is unavailable ${words}`, {
       status,
-      retryAfterMs: retryAfterMs(error.headers),
+      retryAfterMs: retryAfterMs(headers),
     });
-  }
   if (status < 400) {
     // The target may contain secrets of the URL, and would receive the key.
     const message = `The provider of ${model} answered with a redirect (status ${status}), which is not followed: set ${prefix}_BASE_URL to the address that answers.`;
     return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
   }
-  // Google answers 400 to a wrong key.
-  if (status === 401 || status === 403 || JSON.stringify(error.error)?.includes('API_KEY_INVALID')) {
-    const key = provider.own ? 'the own key of the request or organization' : `the key in ${prefix}_API_KEY`;
-    const message = `The provider of ${model} rejected ${key} (status ${status}): ${said}`;
-    return new ServiceError(provider.own ? 'BYOK_REJECTED' : 'MODEL_KEY_REJECTED', message, { model });
-  }
-  return new ServiceError('MODEL_REFUSED', `${model} refused the request (status ${status}): ${said}`, {
-    model,
-  });
+  const key = provider.own ? 'the own key of the request or organization' : `the key in ${prefix}_API_KEY`;
+  const code = refusalCode({ status, text, hasSchema });
+  const message = {
+    MODEL_KEY_REJECTED: `The provider of ${model} rejected ${key}`,
+    MODEL_QUOTA_EXCEEDED: `The quota or balance of ${key}, for ${model}, is used up`,
+    MODEL_NOT_FOUND: `The provider does not know ${model}, or ${key} may not use it. Check the name`,
+    PROMPT_TOO_LARGE: `The prompt is too large for ${model}`,
+    MODEL_SCHEMA_REFUSED: `The provider of ${model} rejected the outputSchema of the block or the parameters of a tool`,
+    MODEL_REFUSED: `${model} refused the request`,
+    MODEL_REQUEST_INVALID: `The provider of ${model} rejected the request as invalid`,
+  }[code];
+  const isOwnKey = code === 'MODEL_KEY_REJECTED' && provider.own;
+  return new ServiceError(isOwnKey ? 'BYOK_REJECTED' : code, `${message} ${words}`, { model });
 }
 
 /** Returns a provider's own message, bounded, without the key or anything that looks like part of a key. */

@@ -36,6 +36,7 @@ export function createProviderOutages(): ProviderOutages {
 function describeFailure(error: unknown, prefix: string): string | undefined {
   if (error instanceof ServiceError) {
     if (error.code === 'MODEL_KEY_REJECTED') return `it rejects the key in ${prefix}_API_KEY`;
+    if (error.code === 'MODEL_QUOTA_EXCEEDED') return `the quota of the key in ${prefix}_API_KEY is used up`;
     return error.code === 'MODEL_NOT_CONFIGURED' ? error.message : undefined;
   }
   if (!(error instanceof ModelUnavailable)) return undefined;

@@ -296,7 +296,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   PROMPT_TOO_LARGE: {
     where: FAILED_RUN,
-    meaning: 'A prompt with its variables filled in is too large for the model.',
+    meaning: 'A prompt with its variables filled in is too large, here or at the provider.',
     action: 'Send less to the block.',
   },
   MODEL_NOT_CONFIGURED: {
@@ -312,13 +312,38 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   MODEL_REFUSED: {
     where: FAILED_RUN,
-    meaning: 'The model refused to answer, or the provider rejected the request.',
-    action: 'Change the prompt or the settings of the block.',
+    meaning: 'The model, or a content filter, refused to answer.',
+    action: 'Change the prompt.',
+  },
+  MODEL_NOT_FOUND: {
+    where: FAILED_RUN,
+    meaning: 'The provider does not know the model, or the key may not use it.',
+    action: 'Correct the name of the model, or the base URL of the provider.',
+  },
+  MODEL_SCHEMA_REFUSED: {
+    where: FAILED_RUN,
+    meaning: 'The provider does not take the `outputSchema` of the block, or the `parameters` of a tool.',
+    action: 'Use simpler keywords.',
+  },
+  MODEL_QUOTA_EXCEEDED: {
+    where: FAILED_RUN,
+    meaning: 'The quota or balance of the key at its provider is used up.',
+    action: 'Pay the provider, or send another key.',
+  },
+  MODEL_REQUEST_INVALID: {
+    where: FAILED_RUN,
+    meaning: 'The provider rejected the request for another reason, which the message quotes.',
+    action: 'Change the settings of the block.',
   },
   MODEL_OUTPUT_INVALID: {
     where: FAILED_RUN,
     meaning: 'The answer of the model cannot be used.',
-    action: 'Change the prompt, `max_tokens` or the schema.',
+    action: 'Change the prompt or the schema.',
+  },
+  MODEL_OUTPUT_INCOMPLETE: {
+    where: FAILED_RUN,
+    meaning: 'The answer of the model was broken off: at its token limit, or by a failure of its provider.',
+    action: 'Raise `max_tokens`, ask for less, or retry the run.',
   },
   MODEL_KEY_REJECTED: {
     where: FAILED_RUN,

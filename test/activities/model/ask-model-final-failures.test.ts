@@ -46,14 +46,19 @@ describe('a failed model call', () => {
   });
 
   describe('failures for people', () => {
-    for (const status of [400, 402, 404, 422]) {
-      it(`is MODEL_REFUSED with the provider's words at ${status}`, async () => {
+    for (const [status, code] of [
+      [400, 'MODEL_REQUEST_INVALID'],
+      [402, 'MODEL_QUOTA_EXCEEDED'],
+      [404, 'MODEL_NOT_FOUND'],
+      [422, 'MODEL_REQUEST_INVALID'],
+    ] as const) {
+      it(`is ${code} with the provider's words at ${status}`, async () => {
         const body = {
           error: { message: `no such thing as sk-abc***xyz or key-of-the-test ${'!'.repeat(1_000)}` },
         };
         await assert.rejects(harness.callAfter(respond(status, body)), (error: Error) => {
           assert.ok(error.message.length < 700);
-          return fails('MODEL_REFUSED', /no such thing as \[key\] or \[key\]/)(error);
+          return fails(code, /no such thing as \[key\] or \[key\]/)(error);
         });
         assert.equal(harness.server.calls.length, 1);
       });
@@ -62,7 +67,7 @@ describe('a failed model call', () => {
     it("reads Google's error bodies, which are arrays", () =>
       assert.rejects(
         harness.callAfter(respond(400, [{ error: { code: 400, message: 'unknown field' } }])),
-        fails('MODEL_REFUSED', /unknown field/),
+        fails('MODEL_REQUEST_INVALID', /unknown field/),
       ));
 
     for (const status of [401, 403]) {
@@ -86,7 +91,7 @@ describe('a failed model call', () => {
       const deep = '['.repeat(20_000) + ']'.repeat(20_000);
       for (const error of [`{"message":"no","details":${deep}}`, deep]) {
         harness.server.will(respond(400, `{"error":${error}}`));
-        await assert.rejects(harness.call(), fails('MODEL_REFUSED', /status 400/));
+        await assert.rejects(harness.call(), fails('MODEL_REQUEST_INVALID', /status 400/));
       }
     });
 
@@ -124,10 +129,10 @@ describe('a failed model call', () => {
         fails('MODEL_REFUSED', /content filter/),
       ));
 
-    it('is MODEL_OUTPUT_INVALID when the answer is cut off', () =>
+    it('is MODEL_OUTPUT_INCOMPLETE when the answer is cut off', () =>
       assert.rejects(
         harness.callAfter(answer('Once upon', { finish_reason: 'length' })),
-        fails('MODEL_OUTPUT_INVALID', /max_tokens/),
+        fails('MODEL_OUTPUT_INCOMPLETE', /max_tokens/),
       ));
   });
 });

@@ -29,22 +29,22 @@ describe('an answer that its gateway marks as failed', () => {
       choose({ message: nothing, finish_reason: 'error', error }, used),
     ],
   ] as const)
-    it(`is MODEL_OUTPUT_INVALID, never its text (${name})`, async () => {
+    it(`is MODEL_OUTPUT_INCOMPLETE, never its text (${name})`, async () => {
       await assert.rejects(
         harness.callAfter(behaviour),
-        fails('MODEL_OUTPUT_INVALID', /used: Upstream lost/),
+        fails('MODEL_OUTPUT_INCOMPLETE', /used: Upstream lost/),
       );
     });
 
-  it('is MODEL_OUTPUT_INVALID also when the gateway gives no reason', () =>
+  it('is MODEL_OUTPUT_INCOMPLETE also when the gateway gives no reason', () =>
     assert.rejects(
       harness.callAfter(choose({ message: text, finish_reason: 'error' })),
-      fails('MODEL_OUTPUT_INVALID', /its provider failed while it answered/),
+      fails('MODEL_OUTPUT_INCOMPLETE', /its provider failed while it answered/),
     ));
 
   it('costs what it says it has used', async () => {
     const behaviour = choose({ message: text, finish_reason: 'error', error }, used);
-    await assert.rejects(harness.callAfter(behaviour), fails('MODEL_OUTPUT_INVALID', /Upstream lost/));
+    await assert.rejects(harness.callAfter(behaviour), fails('MODEL_OUTPUT_INCOMPLETE', /Upstream lost/));
     assert.equal(harness.usage.costMicrocredits, 10 * 15 + 5 * 60);
   });
 
@@ -60,6 +60,11 @@ describe('an answer that its gateway marks as failed', () => {
         assert.equal(failure.isUnreadable, false);
         return true;
       }));
+
+  it('is final, by the status that its gateway reports, where repeating would not help', async () => {
+    const behaviour = choose({ message: nothing, error: { code: 402, message: 'Insufficient credits' } });
+    await assert.rejects(harness.callAfter(behaviour), fails('MODEL_QUOTA_EXCEEDED', /Insufficient credits/));
+  });
 
   for (const [name, code, status] of [
     ['its own', 529, 529],

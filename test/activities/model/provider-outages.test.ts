@@ -43,6 +43,11 @@ describe('a model provider that fails, in the log', () => {
     assert.deepEqual(reasons, ['it rejects the key in P_API_KEY']);
   });
 
+  it('is away when the quota of that key is used up', async () => {
+    const reasons = await reasonsAfter(refusal('MODEL_QUOTA_EXCEEDED'));
+    assert.deepEqual(reasons, ['the quota of the key in P_API_KEY is used up']);
+  });
+
   it('is a line, however many calls it fails', async () => {
     for (let calls = 0; calls < 3; calls += 1) await reasonsAfter(refusal('MODEL_KEY_REJECTED'));
     assert.equal(captured.lines.length, 1);

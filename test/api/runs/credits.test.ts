@@ -103,7 +103,7 @@ describe('credits', () => {
     const cost = 10 * 100 + 5 * 200;
     for (const [name, answers, step] of [
       ['MODEL_REFUSED', [answer(null, { refusal: 'I will not.' })], {}],
-      ['MODEL_OUTPUT_INVALID, cut off', [answer('Once', { finish_reason: 'length' })], {}],
+      ['MODEL_OUTPUT_INCOMPLETE, cut off', [answer('Once', { finish_reason: 'length' })], {}],
       ['MODEL_OUTPUT_INVALID, also after a repair', [answer('no'), answer('no')], schema],
       ['MODEL_REFUSED in the repair', [answer('no'), answer(null, { refusal: 'No.' })], schema],
     ] as const)

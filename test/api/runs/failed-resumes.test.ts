@@ -150,10 +150,10 @@ describe('a resume that failed', () => {
     });
 
     it('gets its failure again where that would not pass', async () => {
-      const paused = await failed('MODEL_REFUSED', respond(400, { error: { message: 'no' } }));
+      const paused = await failed('MODEL_REQUEST_INVALID', respond(400, { error: { message: 'no' } }));
       const asked = h.models.calls.length;
       const again = await h.execute(flow, resumeOf(paused));
-      assert.deepEqual([again.body.code, replayed(again)], ['MODEL_REFUSED', 'true']);
+      assert.deepEqual([again.body.code, replayed(again)], ['MODEL_REQUEST_INVALID', 'true']);
       assert.equal(h.models.calls.length, asked);
     });
   });
