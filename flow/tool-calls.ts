@@ -144,10 +144,27 @@ export function noResultsExpected(messages: ToolCallMessage[]): ServiceError {
   );
 }
 
-/** Makes the error of a resume for which no run is waiting. */
-export function notPaused(): ServiceError {
-  return new ServiceError(
-    'EXECUTION_ID_INVALID',
-    'executionId must be a run of this flow that waits for tool results at this step: send back what the pause answered. A resume that failed can be sent again only as it was.',
+const SAME_RESUME = 'Only the resume that was accepted can be sent again.';
+
+/**
+ * Makes the error of a resume for which no run is waiting. `run`: the run that it names, with the pause at which that waits
+ * now; undefined when it names none of this flow.
+ */
+export function notPaused(run?: { status: string; pause: PausePoint | null }): ServiceError {
+  const invalid = (message: string) => new ServiceError('EXECUTION_ID_INVALID', message);
+  if (!run)
+    return invalid(
+      'There is no run of /execute of this flow with this executionId: send back what the pause answered.',
+    );
+  if (run.status === 'failed')
+    return invalid(
+      `The run has failed or was cancelled, so it waits for no tool results. ${SAME_RESUME} Otherwise start another run.`,
+    );
+  if (run.pause)
+    return invalid(
+      `The run waits for tool results at the step ${run.pause.step_id}: send back what its last pause answered.`,
+    );
+  return invalid(
+    `The run waits for no tool results: it has gone on or ended. ${SAME_RESUME} GET …/jobs/{executionId} has its state.`,
   );
 }

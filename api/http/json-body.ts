@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { REFUSED_KEYS } from '../../flow/json.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { mostOf } from '../../platform/json-text/measure-json.ts';
@@ -138,7 +139,6 @@ export function problem(path: string[], message: string): z.ZodError {
 const PATH_MAX_LENGTH = 200;
 /** Maximum number of problems in one response. */
 export const PROBLEMS_MAX = 20;
-
 /** Makes the 422 that names each wrong field. */
 export function validationError(error: z.ZodError): ServiceError {
   const issues = error.issues.slice(0, PROBLEMS_MAX);
@@ -149,10 +149,14 @@ export function validationError(error: z.ZodError): ServiceError {
   const errors = apt.flatMap((issue) => {
     const field = pathKey(issue).slice(0, PATH_MAX_LENGTH);
     if (issue.code !== 'unrecognized_keys') return [{ field: field || 'body', message: issue.message }];
-    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
-      field: (field ? `${field}.${key}` : key).slice(0, PATH_MAX_LENGTH),
-      message: 'is not a known field',
-    }));
+    const absent = issue.message.split(', ');
+    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => {
+      const meant = findNearestName(key, absent);
+      return {
+        field: (field ? `${field}.${key}` : key).slice(0, PATH_MAX_LENGTH),
+        message: `is not a known field${meant === undefined ? '' : `: did you mean ${meant}?`}`,
+      };
+    });
   });
   return new ServiceError(
     'VALIDATION_ERROR',

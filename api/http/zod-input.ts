@@ -26,7 +26,13 @@ const FORMATS: Record<string, string> = {
 };
 const UNITS: Record<string, string> = { string: 'character', array: 'item' };
 
-/** Describes what a value must be, for problems without a message in the schema. */
+/** For a check of a whole body that only adds to the problems of its fields. */
+export const WITH_OTHER_PROBLEMS = {
+  when: ({ issues }: z.core.ParsePayload) =>
+    issues.some(({ code, path = [] }) => code === 'unrecognized_keys' || path.length > 0),
+};
+
+/** Describes what a value must be, for problems without a message in the schema; for unknown fields, lists the absent ones. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {
@@ -45,11 +51,19 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
       return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
     case 'too_big':
       return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    case 'unrecognized_keys':
+      // For the 422, which says which of these was probably meant.
+      return listAbsent(issue).join(', ');
     case 'invalid_key':
       return issue.issues[0]?.message ?? 'is not an accepted key';
     default:
       return undefined;
   }
+}
+
+function listAbsent({ inst, input }: z.core.$ZodRawIssue): string[] {
+  const { def } = (inst as z.core.$ZodObject)._zod;
+  return Object.keys(def.shape).filter((name) => !Object.hasOwn(input as Fields, name));
 }
 
 function mustBeOneOf(values: readonly unknown[]): string {

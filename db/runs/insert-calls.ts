@@ -216,7 +216,13 @@ async function claimPause(
     .where('concluded_by', 'is not distinct from', after)
     .where('cancel_requested_at', 'is', null)
     .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw notPaused();
+  if (numUpdatedRows > 0n) return;
+  const run = await db
+    .selectFrom('run')
+    .select('status')
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  throw notPaused(run && { ...run, pause: null });
 }
 
 /** Finds which of these runs were repeated, each with one repetition. */

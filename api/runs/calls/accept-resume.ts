@@ -143,11 +143,12 @@ async function acceptAtPause(
 async function requireAnswerOfPause(
   deps: ApiDeps,
   { body }: CallRequest<ExecuteRequest>,
-  { pause, flow_version_id: flowVersionId }: RunRow,
+  run: RunRow,
 ): Promise<PausePoint> {
+  const { pause, flow_version_id: flowVersionId } = run;
   const { executionId = '', pausedAtStep, resumeState, accumulatedOutputs: outputs = {} } = body;
   const messages = body.toolCallMessages as ToolCallMessage[];
-  if (!pause || pause.step_id !== pausedAtStep) throw notPaused();
+  if (!pause || pause.step_id !== pausedAtStep) throw notPaused(run);
   requireMatchingResults(messages, pause.tool_call_ids);
   if (resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, resumeState, {

@@ -3,8 +3,8 @@
 // attachments (`requireSameStart`).
 import { z } from 'zod';
 import { ServiceError } from '../../../flow/errors.ts';
-import { validationError } from '../../http/json-body.ts';
-import { echoed, echoedOfSession } from '../run-shapes/requests.ts';
+import { PROBLEMS_MAX, validationError } from '../../http/json-body.ts';
+import { echoed, echoedOfSession, executeRequest } from '../run-shapes/requests.ts';
 
 type Fields = { [field: string]: unknown };
 
@@ -26,11 +26,16 @@ export function refuseIdleOfExecute(body: unknown): void {
     refuse(body, ECHOED_FIELDS, OF_A_PAUSE);
     return;
   }
-  if (absent.length > 0)
+  if (absent.length > 0) {
+    const unknown = Object.keys(body as Fields).filter(
+      (field) => !Object.hasOwn(executeRequest.shape, field),
+    );
+    const alsoUnknown = unknown.length > 0 ? ` Not known: ${unknown.slice(0, PROBLEMS_MAX).join(', ')}.` : '';
     throw new ServiceError(
       'INVALID_RESUME',
-      `A resume needs ${RESUME_FIELDS.join(', ')}, as the pause answered them. Missing: ${absent.join(', ')}.`,
+      `A resume needs ${RESUME_FIELDS.join(', ')}, as the pause answered them. Missing: ${absent.join(', ')}.${alsoUnknown}`,
     );
+  }
   dropEmpty(body, OF_START);
   dropMessage(body);
 }

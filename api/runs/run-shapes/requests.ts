@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../../../db/runs/idempotency-keys.ts';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { blockFields, parsedObject, processorConfig } from '../../flows/written-flow.ts';
+import { WITH_OTHER_PROBLEMS } from '../../http/zod-input.ts';
 import { creditAmount } from '../../organizations/credit-schemas.ts';
 import { attachmentsField } from './attachments.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
@@ -98,6 +99,11 @@ export const executeRequest = z
     callbackUrl: ignored,
     callbackEvents: ignored,
     ...echoed,
+  })
+  .refine(({ message, executionId }) => message !== undefined || executionId !== undefined, {
+    ...WITH_OTHER_PROBLEMS,
+    path: ['message'],
+    message: 'is required',
   })
   .meta({
     id: 'ExecuteRequest',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { streamInterrupted } from '../../http/event-stream.ts';
 import { errorCode } from '../../http/headers.ts';
+import { WITH_OTHER_PROBLEMS } from '../../http/zod-input.ts';
 import { executionId, pausePoint } from './answers.ts';
 import { iterations, receipt } from './block-answers.ts';
 import { blockRetrying, blockUnderWay } from './block-under-way.ts';
@@ -55,6 +56,11 @@ export const stepRequest = z
     callbackEvents: z.unknown().optional().meta({ description: 'Ignored.' }),
     ...echoedOfSession,
   })
+  .refine(
+    ({ stepIndex, message, toolCallMessages }) =>
+      stepIndex !== 0 || message !== undefined || toolCallMessages !== undefined,
+    { ...WITH_OTHER_PROBLEMS, path: ['message'], message: 'is required where stepIndex is 0' },
+  )
   .meta({ id: 'StepRequest' });
 export type StepRequest = z.infer<typeof stepRequest>;
 

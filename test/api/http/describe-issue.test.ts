@@ -29,6 +29,7 @@ describe('the 422 of a request', () => {
     [processorConfig.shape.stop, { field: 1 }, 'field: must be a text, or a list of 1 to 4 texts'],
     [type, { field: { type: 'c' } }, 'field.type: must be one of a, b'],
     [z.string(), { field: 'x', feild: 'x' }, 'feild: is not a known field'],
+    [z.string(), { feild: 'x' }, 'field: is required; feild: is not a known field: did you mean field?'],
     [z.string('must be a word'), { field: 1 }, 'field: must be a word'],
   ];
   for (const [schema, value, message] of worded)

@@ -56,6 +56,53 @@ describe('fields without effect', () => {
       await refused('execute', { message: 'm', [field]: value }, field);
     });
 
+  for (const [endpoint, body, errors] of [
+    [
+      'execute',
+      { messages: 'm' },
+      [
+        ['messages', 'is not a known field: did you mean message?'],
+        ['message', 'is required'],
+      ],
+    ],
+    [
+      'jobs',
+      { massage: 'm' },
+      [
+        ['message', 'is required'],
+        ['massage', 'is not a known field: did you mean message?'],
+      ],
+    ],
+    [
+      'step',
+      { stepIndex: 0, text: 'm' },
+      [
+        ['text', 'is not a known field'],
+        ['message', 'is required where stepIndex is 0'],
+      ],
+    ],
+    [
+      'execute',
+      { message: 'm', tool_choice: 'none', max_credits: 1 },
+      [
+        ['tool_choice', 'is not a known field: did you mean toolChoice?'],
+        ['max_credits', 'is not a known field: did you mean maxCredits?'],
+      ],
+    ],
+  ] as const)
+    it(`are named beside the fields that are missing: ${endpoint} with ${JSON.stringify(body)}`, async () => {
+      const { status, body: answered } = await post(endpoint, body);
+      const said = answered.detail?.errors?.map(({ field, message }: Body) => [field, message]);
+      assert.deepEqual([status, said], [422, errors], JSON.stringify(answered));
+    });
+
+  it('are named in a resume that lacks a field', async () => {
+    const { pausedAtStep, ...rest } = resumeOf(await pause());
+    const answered = await post('execute', { ...rest, paused_at_step: pausedAtStep });
+    const { message } = detail(answered, 400, 'INVALID_RESUME');
+    assert.match(message, /Missing: pausedAtStep\. Not known: paused_at_step\.$/);
+  });
+
   it('are refused in a session: other than what its first call set, and what only tool results use', async () => {
     const first = { stepIndex: 0, message: 'm' };
     await refused('step', { ...first, iterationsUsed: 1 }, 'iterationsUsed');

@@ -72,14 +72,17 @@ describe('errors of a resume', () => {
   });
 
   describe('EXECUTION_ID_INVALID', () => {
+    const UNKNOWN = /^There is no run /;
+    const GONE_ON = /has gone on or ended/;
     const refuse = async (at: string, resume: Body) =>
       detail(await h.execute(at, resume), 400, 'EXECUTION_ID_INVALID');
 
     it('answers 400 for an id that is of no run, and for the run at another step', async () => {
       const paused = await h.pauseWithTwo(flow);
       for (const executionId of [randomUUID(), 'x', `${paused.executionId} `, `${paused.executionId}\0`])
-        await refuse(flow, { ...resumeOf(paused), executionId });
-      await refuse(flow, { ...resumeOf(paused), pausedAtStep: 'other' });
+        assert.match((await refuse(flow, { ...resumeOf(paused), executionId })).message, UNKNOWN);
+      const { message } = await refuse(flow, { ...resumeOf(paused), pausedAtStep: 'other' });
+      assert.match(message, /waits for tool results at the step ask:/);
       await h.stillWaits(flow, paused);
     });
 
@@ -109,7 +112,7 @@ describe('errors of a resume', () => {
       const paused = await h.pauseWithTwo(flow);
       await h.stillWaits(flow, paused);
       const resume = resumeOf(paused, [...resultsOf(paused)].reverse());
-      await refuse(flow, resume);
+      assert.match((await refuse(flow, resume)).message, GONE_ON);
       const plain = await h.weir.createFlow(h.tenant, [code('c', 'return 1;'), asking('ask')]);
       h.models.will(answer('ok'), answer('ok'), callTools([toolCall('c1'), toolCall('c2')]));
       const ended = await h.execute(plain);
@@ -121,10 +124,20 @@ describe('errors of a resume', () => {
         body: JSON.stringify({ stepIndex: 0, message: 'm', tools: [weather], runRemaining: true }),
       });
       const [, session] = /"executionId":"([^"]+)"/.exec(await stepped.text()) ?? [];
-      for (const executionId of [ended.body.executionId, job.body.executionId, session]) {
+      for (const [executionId, words] of [
+        [ended.body.executionId, GONE_ON],
+        [job.body.executionId, UNKNOWN],
+        [session, UNKNOWN],
+      ]) {
         assert(executionId);
-        await refuse(plain, { ...resume, executionId });
+        assert.match((await refuse(plain, { ...resume, executionId })).message, words);
       }
+    });
+
+    it('answers 400 in other words for a run that has failed or was cancelled', async () => {
+      const paused = await h.pauseWithTwo(flow);
+      await h.weir.call('POST', `${flow}/jobs/${paused.executionId}/cancel`, { key: h.tenant.key });
+      assert.match((await refuse(flow, resumeOf(paused))).message, /has failed or was cancelled/);
     });
 
     it('answers 400 for the id of a call that is not the run', async () => {
