@@ -57,12 +57,10 @@ export function createRetryingPool(
     ...(statementTimeoutMs !== undefined && { query_timeout: statementTimeoutMs + CANCEL_MS }),
     // Not as parameters of the connection, because poolers reject unknown ones.
     onConnect: (client) =>
-      silence
-        .watch(client, () => client.query(limits))
-        .catch((error: unknown) => {
-          silence.forget(client);
-          throw error;
-        }),
+      silence.watch(client, client.query(limits)).catch((error: unknown) => {
+        silence.forget(client);
+        throw error;
+      }),
   });
   // Without this listener an idle connection that the server closes would end the process. The next query replaces
   // it.
@@ -89,7 +87,7 @@ export function createRetryingPool(
       const asked = client;
       try {
         const answer = await inStatementSpan(sql, () =>
-          silence.watch(asked, () => asked.query(sql, [...parameters])),
+          silence.watch(asked, asked.query(sql, [...parameters])),
         );
         databaseOutage.works(takesWrites);
         return answer;

@@ -17,8 +17,8 @@ export class NoAnswer extends Error {
 }
 
 export type SilenceDetector = {
-  /** Settles as `work` of a connection does. Rejects with NoAnswer within 5 s when the database is silent. */
-  watch<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T>;
+  /** Settles as a statement of a connection does. Rejects with NoAnswer within 5 s when the database is silent. */
+  watch<T>(client: pg.ClientBase, statement: Promise<T>): Promise<T>;
   /** Forgets a connection that was closed. */
   forget(client: pg.ClientBase): void;
   close(): void;
@@ -61,11 +61,11 @@ export function createSilenceDetector(url: string): SilenceDetector {
 
   const timer = setInterval(look, TICK_MS).unref();
   return {
-    async watch(client, work) {
+    async watch(client, statement) {
       known.add(client);
       waiting.set(client, tick);
       try {
-        const answer = await work();
+        const answer = await statement;
         answered = tick;
         return answer;
       } catch (error) {
