@@ -6,6 +6,7 @@ import path from 'node:path';
 const PROBES: { [command: string]: string[] } = {
   // An old release of Go does not understand this file.
   go: ['mod', 'edit', '-json', path.join(import.meta.dirname, 'deploy/helm-module/go.mod')],
+  haproxy: ['-v'],
   openssl: ['version'],
   // That of BusyBox does not tell when a process began.
   ps: ['-o', 'lstart=', '-p', '1'],
