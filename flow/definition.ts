@@ -1,5 +1,5 @@
 // flow/ is the flow language, pure and without effects: definitions, plans, the interpreter, templates, tool calls, values,
-// errors. The API and the workflow sandbox both load it. Here: a flow is a tree of steps over blocks (docs/glossary.md).
+// errors. The API and the workflow sandbox both load it. Here: a flow is a tree of steps over blocks (docs/concepts.md).
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

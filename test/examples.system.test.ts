@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { provideDemoData } from '../dev/database/demo-data.ts';
@@ -174,6 +176,28 @@ describe('examples', () => {
       resultIn(output).takeAlong,
       /^Demo answer from tool results: \{"city":"Lagos","celsius":29\}$/,
     );
+  });
+
+  itWith(['python3'], 'the flow, the programs and the test of docs/quick-start.md work', async () => {
+    const page = readFileSync(path.join(ROOT, 'docs/quick-start.md'), 'utf8');
+    const codes = [...page.matchAll(/```(?:yaml|ts|py)\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+    const folder = await mkdtemp(path.join(tmpdir(), 'weir-quick-start-'));
+    const [flow, ts, py, tests] = ['triage.yaml', 'triage.ts', 'triage.py', 'triage.tests.yaml'].map((name) =>
+      path.join(folder, name),
+    ) as [string, string, string, string];
+    for (const [index, file] of [flow, ts, py, tests].entries()) await writeFile(file, codes[index] ?? '');
+    try {
+      const operator = await createOperator(weir);
+      await operator.succeed('flow', 'push', flow, '--project', 'demo/demo', '--production');
+      assert.match(await succeed(process.execPath, [ts]), /queue: 'billing-now', words: 5/);
+      assert.match(await succeed('python3', [py]), /'queue': 'billing-now', 'words': 5/);
+      assert.match(
+        await operator.succeed('test', flow, '--project', 'demo/demo'),
+        /1 of 1 test cases passed/,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   const OUTPUTS: { [name: string]: RegExp } = {

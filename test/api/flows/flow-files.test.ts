@@ -31,12 +31,13 @@ describe('flow files of this repository', () => {
       assert.match(text, /^# yaml-language-server: \$schema=\.\.\/docs\/flow-file\.schema\.json\n/);
     });
 
-  it('docs/flow-file.md holds examples that can be pushed', () => {
-    const text = readFileSync(path.join(ROOT, 'docs/flow-file.md'), 'utf8');
-    const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
-    assert.ok(examples.length >= 5);
-    for (const example of examples)
-      if (example.startsWith('- ')) parseTestCases(example);
-      else parseFlowFile(example.startsWith('name:') ? example : yaml(example), 'yaml');
-  });
+  for (const [page, count] of Object.entries({ 'flow-file': 5, 'quick-start': 2, 'own-model': 1 }))
+    it(`docs/${page}.md holds examples that can be pushed`, () => {
+      const text = readFileSync(path.join(ROOT, `docs/${page}.md`), 'utf8');
+      const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+      assert.ok(examples.length >= count);
+      for (const example of examples)
+        if (example.startsWith('- ')) parseTestCases(example);
+        else parseFlowFile(example.startsWith('name:') ? example : yaml(example), 'yaml');
+    });
 });
