@@ -10,6 +10,7 @@ import type { Encryption } from '../platform/secrets/encrypt.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { Sandbox } from './code/sandbox.ts';
 import type { InProcessRuns } from './in-process-runs.ts';
+import type { AnswerLengths } from './model/answer-lengths.ts';
 import type { ProviderOutages } from './model/provider-outages.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
@@ -26,6 +27,7 @@ export type ActivityDeps = {
   registry: Registry;
   providers: Record<string, Provider>;
   providerOutages: ProviderOutages;
+  answerLengths: AnswerLengths;
   /** The base URL to which a caller's own key may be sent, by provider prefix. */
   providerUrls: Record<string, string>;
   encryption: Encryption;

@@ -28,6 +28,8 @@ interface BlockRunTable {
   prompt_tokens: Generated<number>;
   completion_tokens: Generated<number>;
   cost_microcredits: Generated<number>;
+  /** The cost beyond the balance, or the maximum of the run: the operator bears it. */
+  uncharged_microcredits: Generated<number>;
   latency_ms: number;
   attempts: number;
   started_at: Date;

@@ -2,6 +2,7 @@ import { Worker } from '@temporalio/worker';
 import { workerShutdown } from '../activities/attempts/worker-shutdown.ts';
 import { createSandbox } from '../activities/code/sandbox.ts';
 import { createActivities } from '../activities/index.ts';
+import { createAnswerLengths } from '../activities/model/answer-lengths.ts';
 import { createProviderOutages } from '../activities/model/provider-outages.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
 import { createFairQueue } from '../platform/limits/fair-queue.ts';
@@ -53,6 +54,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     registry,
     providers: config.providers,
     providerOutages: createProviderOutages(),
+    answerLengths: createAnswerLengths(),
     providerUrls: config.providerUrls,
     encryption: createEncryption(config.secretsKeys),
     inProcessRuns: deps.inProcessRuns,

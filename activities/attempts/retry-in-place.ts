@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionFailed, isUnstorableValue } from '../../db/connection/database-errors.ts';
-import { BlockRecorded } from '../../db/credits/reservations.ts';
+import { BlockRecorded, CreditsReserved } from '../../db/credits/reservations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Attempt } from './run-attempt.ts';
 
@@ -23,7 +23,8 @@ export async function retryInPlace<T>(
       const away = !isLocal && error instanceof ConnectionFailed;
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
       const isFinal =
-        error instanceof ServiceError || error instanceof BlockRecorded || isUnstorableValue(error);
+        [ServiceError, BlockRecorded, CreditsReserved].some((type) => error instanceof type) ||
+        isUnstorableValue(error);
       if (isFinal || delay === undefined || signal.aborted) throw error;
       // An aborted wait throws the signal's reason.
       await setTimeout(delay, undefined, { signal }).catch(() => signal.throwIfAborted());

@@ -22,6 +22,7 @@ import type { Registry, TokenUsage } from '../../platform/models/registry.ts';
 import { log } from '../../platform/observability/log.ts';
 import { retryInPlace } from '../attempts/retry-in-place.ts';
 import { type BlockOutput, outputTooLarge } from '../attempts/serialize-output.ts';
+import type { AnswerLengths } from './answer-lengths.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import type { ReserveAnswer } from './model-client.ts';
@@ -54,7 +55,7 @@ export type ModelRequest = {
   /** Waits for memory for a large answer. */
   reserveAnswer: ReserveAnswer;
   /**
-   * Begins each request: reserves the block's possible total cost in microcredits and returns the provider to ask. Its errors
+   * Begins each request: reserves the block's estimated total cost in microcredits and returns the provider to ask. Its errors
    * are passed on.
    */
   begin(microcredits: number): Promise<Provider>;
@@ -63,6 +64,7 @@ export type ModelRequest = {
 export type ModelDeps = {
   registry: Registry;
   providerOutages: ProviderOutages;
+  answerLengths: AnswerLengths;
   /** Returns [] when the value matches; `path` is a JSON Pointer. */
   validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
   largeValues: Pick<LargeValues, 'json'>;
@@ -79,7 +81,7 @@ export async function askModel(
   signal: AbortSignal,
 ): Promise<BlockOutput> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
-  const { usage, tools = [] } = request;
+  const { organizationId, usage, tools = [] } = request;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);
   usage.model = model;
   const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
@@ -91,11 +93,12 @@ export async function askModel(
       response_format: format,
       ...(tools.length > 0 && { tools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
-    const expected = estimateUsage(asked, answerTokens);
+    const recent = deps.answerLengths.expect(organizationId, model);
+    const expected = estimateUsage(asked, Math.min(answerTokens, recent));
     const estimate = deps.registry.costMicrocredits(model, expected);
     const provider = await request.begin(usage.costMicrocredits + estimate);
     const asking: Ask = {
-      organizationId: request.organizationId,
+      organizationId,
       asText: schema !== undefined || tools.length > 0,
       params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
       timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
@@ -106,6 +109,7 @@ export async function askModel(
       count(answer) {
         usage.promptTokens += answer.promptTokens;
         usage.completionTokens += answer.completionTokens;
+        deps.answerLengths.add(organizationId, model, answer.completionTokens);
         if (!provider.own) usage.costMicrocredits += deps.registry.costMicrocredits(model, answer);
         measureUsage(deps.registry, model, answer, provider.own ?? false);
       },

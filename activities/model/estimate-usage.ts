@@ -1,4 +1,4 @@
-// Estimates the most tokens that a chat completion may use, before it is requested.
+// Estimates the tokens that a chat completion uses, before it is requested.
 import type { TokenUsage } from '../../platform/models/registry.ts';
 
 /** The estimate for an image, whose size is not known. */
@@ -8,7 +8,7 @@ const WORD_MAX_LENGTH = 16;
 
 /**
  * Estimates the usage of one request. `asked` is everything the model reads: messages, response format, tools;
- * `answerTokens` is the limit of its answer.
+ * `answerTokens` is the expected length of its answer.
  */
 export function estimateUsage(asked: object, answerTokens: number): TokenUsage {
   let images = 0;

@@ -38,6 +38,9 @@ export const blockTrace = z.strictObject({
   prompt_tokens: count,
   completion_tokens: count,
   cost: z.number().meta({ description: 'Credits.' }),
+  uncharged: z
+    .number()
+    .meta({ description: 'Credits that the operator bears: the balance or maxCredits was used up.' }),
   ms: count.meta({ description: 'The duration of the last attempt, in milliseconds.' }),
   started_at: z.iso.datetime(),
 });
@@ -110,6 +113,7 @@ async function traceBlock(
     prompt_tokens: row.prompt_tokens,
     completion_tokens: row.completion_tokens,
     cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+    uncharged: row.uncharged_microcredits / MICROCREDITS_PER_CREDIT,
     ms: row.latency_ms,
     started_at: row.started_at.toISOString(),
   };

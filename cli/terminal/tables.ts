@@ -15,7 +15,7 @@ export type BlockState = {
   attempts: number;
   model: string | null;
   errorMessage?: string;
-  usage: { promptTokens: number; completionTokens: number; cost: number; ms: number };
+  usage: { promptTokens: number; completionTokens: number; cost: number; uncharged?: number; ms: number };
 };
 
 /** A block that takes long or was refused, as GET …/jobs/{executionId} answers it. */
@@ -133,7 +133,9 @@ export function blockTable(blocks: BlockState[]): string {
 /** Formats one block as a line. */
 export function blockLine(block: BlockState): string {
   const tokens = block.usage.promptTokens + block.usage.completionTokens;
-  const spent = tokens > 0 ? `, ${tokens} tokens, ${block.usage.cost} credits` : '';
+  const { cost, uncharged } = block.usage;
+  const beyond = uncharged ? ` (${uncharged} more are not charged)` : '';
+  const spent = tokens > 0 ? `, ${tokens} tokens, ${cost} credits${beyond}` : '';
   const line = `${block.status} ${block.key} (${block.name}) ${block.usage.ms} ms${spent}`;
   return oneLine(block.errorMessage === undefined ? line : `${line}: ${block.errorMessage}`);
 }

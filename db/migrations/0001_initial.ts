@@ -377,6 +377,7 @@ const BLOCKS = [
     prompt_tokens integer not null default 0,
     completion_tokens integer not null default 0,
     cost_microcredits bigint not null default 0,
+    uncharged_microcredits bigint not null default 0,
     latency_ms integer not null,
     attempts integer not null,
     started_at timestamptz not null,
@@ -470,22 +471,24 @@ const CREDITS = [
   )`,
   `create index reservation_by_organization on reservation (organization_id)`,
   `create function credits_of_run(p_root uuid, p_but_execution uuid, p_but_block text,
-    out spent bigint, out reserved bigint)
+    out spent bigint, out reserved bigint, out reserved_at timestamptz)
   language plpgsql as $$
   declare
     parts uuid[] := array(select execution_id from run where execution_id = p_root or continues = p_root);
   begin
     select coalesce(sum(b.cost_microcredits), 0) into spent from block_run b where b.execution_id = any (parts);
-    select coalesce(sum(r.microcredits), 0) into reserved from reservation r
+    select coalesce(sum(r.microcredits), 0), max(r.reserved_at) filter (where r.microcredits > 0)
+      into reserved, reserved_at from reservation r
       where r.execution_id = any (parts) and (r.execution_id, r.block_key) <> (p_but_execution, p_but_block);
   end $$`,
   `create function reserve_credits(p_execution_id uuid, p_block_key text, p_organization_id uuid,
     p_microcredits bigint, p_maximum bigint,
-    out refusal text, out failure json, out spent bigint, out reserved bigint, out available bigint)
+    out refusal text, out failure json, out spent bigint, out available bigint, out other_at timestamptz)
   language plpgsql as $$
   declare
     carried record;
     balance bigint;
+    reserved bigint;
   begin
     select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into carried
       from run where execution_id = p_execution_id for share;
@@ -502,14 +505,26 @@ const CREDITS = [
         and b.status = 'failed' and b.cost_microcredits > 0;
     if found then refusal := 'failed'; return; end if;
     if p_maximum is not null then
-      select c.spent, c.reserved into spent, reserved
+      select c.spent, c.reserved, c.reserved_at into spent, reserved, other_at
         from credits_of_run(carried.root, p_execution_id, p_block_key) c;
-      if spent + reserved + p_microcredits > p_maximum then refusal := 'maximum'; return; end if;
+      if spent + reserved + p_microcredits > p_maximum then refusal := 'maximum'; end if;
     end if;
     select greatest(0, balance - coalesce(sum(r.microcredits), 0)) into available from reservation r
       where r.organization_id = p_organization_id
         and (r.execution_id, r.block_key) <> (p_execution_id, p_block_key);
-    if available < p_microcredits then refusal := 'balance'; return; end if;
+    if refusal is null and available < p_microcredits then
+      refusal := 'balance';
+      select c.reserved_at into other_at from credits_of_run(carried.root, p_execution_id, p_block_key) c;
+    end if;
+    if refusal is not null then
+      -- Another block of the run may spend less than it has reserved, so this one waits for its end. A waiting block reserves
+      -- nothing, so no two wait for each other.
+      if other_at is not null then
+        refusal := 'reserved';
+        delete from reservation where execution_id = p_execution_id and block_key = p_block_key;
+      end if;
+      return;
+    end if;
     insert into reservation (execution_id, block_key, organization_id, microcredits)
       values (p_execution_id, p_block_key, p_organization_id, p_microcredits)
       on conflict on constraint reservation_pkey do update
@@ -520,16 +535,16 @@ const CREDITS = [
     p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer,
     p_attempts integer, p_started_at timestamptz, p_finished_at timestamptz,
     p_result json, p_charged_to uuid, p_maximum bigint,
-    out recorded boolean, out cancelled boolean)
+    out recorded boolean, out cancelled boolean, out uncharged bigint)
   language plpgsql as $$
   declare
     carried record;
     cost bigint := p_cost_microcredits;
-    held bigint;
     balance bigint;
   begin
     recorded := false;
     cancelled := false;
+    uncharged := 0;
     if p_charged_to is not null then
       -- Locked at once as strongly as it will be needed: two who share it could not both go on to change it.
       if p_result is null then
@@ -546,29 +561,32 @@ const CREDITS = [
         select balance_microcredits into strict balance
           from organization where id = p_charged_to for no key update;
       end if;
-      delete from reservation where execution_id = p_execution_id and block_key = p_block_key
-        returning microcredits into held;
+      delete from reservation where execution_id = p_execution_id and block_key = p_block_key;
       if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
     end if;
     if cost > 0 then
-      -- What was not reserved for it is reserved for others.
-      cost := least(cost, balance, coalesce(held, cost));
+      uncharged := cost;
+      cost := least(cost, balance);
       if p_maximum is not null then
         cost := least(cost, greatest(0, p_maximum
           - (select c.spent from credits_of_run(carried.root, p_execution_id, p_block_key) c)));
       end if;
+      uncharged := uncharged - cost;
     end if;
     insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
-        model, prompt_tokens, completion_tokens, cost_microcredits, latency_ms, attempts, started_at, finished_at)
+        model, prompt_tokens, completion_tokens, cost_microcredits, uncharged_microcredits, latency_ms, attempts,
+        started_at, finished_at)
       values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
-        p_model, p_prompt_tokens, p_completion_tokens, cost, p_latency_ms, p_attempts, p_started_at, p_finished_at)
+        p_model, p_prompt_tokens, p_completion_tokens, cost, uncharged, p_latency_ms, p_attempts,
+        p_started_at, p_finished_at)
       on conflict on constraint block_run_pkey do update
         set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
           status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
           model = excluded.model, prompt_tokens = excluded.prompt_tokens,
           completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
-          latency_ms = excluded.latency_ms, attempts = excluded.attempts, started_at = excluded.started_at,
-          finished_at = excluded.finished_at, recorded = default
+          uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
+          attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
+          recorded = default
         where b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0;
     recorded := found;
     if recorded and cost > 0 then
@@ -610,7 +628,7 @@ const MODEL_CALLS = [
   // its last half second, whose charges then take what the balance has. Charges wait for the disk.
   `create function begin_model_call(p_execution_id uuid, p_block_key text, p_provider text,
     p_organization_id uuid, p_microcredits bigint, p_maximum bigint,
-    out refusal text, out failure json, out spent bigint, out reserved bigint, out available bigint,
+    out refusal text, out failure json, out spent bigint, out available bigint, out other_at timestamptz,
     out sent boolean, out secret text, out again boolean)
   language plpgsql as $$
   declare
@@ -643,7 +661,7 @@ const MODEL_CALLS = [
     if found then return; end if;
     again := exists (select from reservation r
       where r.execution_id = p_execution_id and r.block_key = p_block_key);
-    select r.refusal, r.failure, r.spent, r.reserved, r.available into refusal, failure, spent, reserved, available
+    select r.refusal, r.failure, r.spent, r.available, r.other_at into refusal, failure, spent, available, other_at
       from reserve_credits(p_execution_id, p_block_key, p_organization_id, p_microcredits, p_maximum) r;
   end $$`,
 ];

@@ -9,6 +9,7 @@ import {
   blockDuration,
   blockFailures,
   creditsCharged,
+  creditsUncharged,
 } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../stored-values/run-not-found.ts';
@@ -56,7 +57,7 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
  * Records a block execution, charges for it and releases its reservation, once. Does nothing for a block recorded as
  * completed, or as failed after a charge or a model response. Returns whether this call recorded it. With a `result`,
  * also completes the run, or throws CANCELLED when the run was asked to cancel. The charge, which becomes the
- * recorded cost, is at most the reservation. It takes neither the balance below zero nor the run over its maximum.
+ * recorded cost, takes neither the balance below zero nor the run over its maximum; the rest is recorded as uncharged.
  * Blocks with model calls or costs are not recorded after the run's end, and not charged after a cancel request: a
  * completed one then throws CANCELLED. Throws RUN_NOT_FOUND when the run was deleted.
  */
@@ -69,7 +70,7 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
   return recorded;
 }
 
-type Recorded = { recorded: boolean; cancelled: boolean };
+type Recorded = { recorded: boolean; cancelled: boolean; uncharged: number };
 
 /**
  * The parameters of `record_block_run`. The output is last: pg copies everything before a value that needs more room.
@@ -105,7 +106,7 @@ function recordStatement(before: number, link = ''): string {
   // By the database's clock, which readers use for blocks in flight. A worker's clock may differ.
   values.push(`p_started_at => clock_timestamp() - ${latencyMs} * interval '1 millisecond'`);
   values.push('p_finished_at => clock_timestamp()');
-  return `select recorded, cancelled${link} from record_block_run(${values.join(', ')})`;
+  return `select recorded, cancelled, uncharged${link} from record_block_run(${values.join(', ')})`;
 }
 
 async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undefined): Promise<Recorded> {
@@ -136,16 +137,22 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     ? CompiledQuery.raw(RECORD_AND_LINK, [run.callId, run.blockKey, run.stored.sha256, ...values])
     : CompiledQuery.raw(RECORD, values);
   const { rows } = await db.executeQuery<Recorded>(statement).catch(rethrowAsRunNotFound(run.callId));
-  const recorded = rows[0] ?? { recorded: false, cancelled: false };
-  if (recorded.recorded) measure(run, row);
+  const recorded = rows[0] ?? { recorded: false, cancelled: false, uncharged: 0 };
+  if (recorded.recorded) measure(run, row, recorded.uncharged);
   return recorded;
 }
 
-function measure(run: BlockRun, { status, latency_ms: ms }: { status: string; latency_ms: number }): void {
+function measure(
+  run: BlockRun,
+  { status, latency_ms: ms }: { status: string; latency_ms: number },
+  uncharged: number,
+): void {
   const type = run.processorType;
   blockDuration.record(ms / 1_000, { type, outcome: status });
   if (run.error) blockFailures.add(1, { type, 'error.type': run.error.code });
-  if (run.costMicrocredits) creditsCharged.add(run.costMicrocredits / MICROCREDITS_PER_CREDIT, { type });
+  if (!run.costMicrocredits) return;
+  creditsCharged.add((run.costMicrocredits - uncharged) / MICROCREDITS_PER_CREDIT, { type });
+  creditsUncharged.add(uncharged / MICROCREDITS_PER_CREDIT, { type });
 }
 
 /**
@@ -191,6 +198,7 @@ export const BLOCK_RUN_COLUMNS = [
   'block_run.prompt_tokens',
   'block_run.completion_tokens',
   'block_run.cost_microcredits',
+  'block_run.uncharged_microcredits',
   'block_run.latency_ms',
   'block_run.attempts',
 ] as const;

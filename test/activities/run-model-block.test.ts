@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
+import { createAnswerLengths } from '../../activities/model/answer-lengths.ts';
 import { createProviderOutages } from '../../activities/model/provider-outages.ts';
 import { runModelBlock } from '../../activities/run-model-block.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
@@ -45,6 +46,7 @@ describe('an attempt at a block that asks a model', () => {
       registry: createRegistry(),
       providers: { openai: models.provider },
       providerOutages: createProviderOutages(),
+      answerLengths: createAnswerLengths(),
       providerUrls: { openai: models.provider.baseUrl },
       validator: { of: () => ({}) },
     } as unknown as ActivityDeps;

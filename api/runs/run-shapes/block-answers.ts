@@ -26,6 +26,10 @@ const usage = z
     promptTokens: count,
     completionTokens: count,
     cost: z.number().meta({ description: 'In credits.' }),
+    uncharged: z.number().optional().meta({
+      description:
+        'The credits by which the cost exceeded the balance or maxCredits. The operator bears them.',
+    }),
     ms: count.meta({ description: 'Milliseconds that the last attempt of the block took.' }),
   })
   .meta({ id: 'Usage' });
@@ -149,6 +153,9 @@ export function describeBlockExecution(row: BlockRunRow) {
       promptTokens: row.prompt_tokens,
       completionTokens: row.completion_tokens,
       cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
+      ...(row.uncharged_microcredits > 0 && {
+        uncharged: row.uncharged_microcredits / MICROCREDITS_PER_CREDIT,
+      }),
       ms: row.latency_ms,
     },
   };

@@ -34,7 +34,7 @@ const callbackFields = {
 
 export const maxCredits = creditAmount.optional().meta({
   description:
-    'The most credits that this run may cost. A model call that could exceed it is not made, and the run fails (`credits_exhausted`).',
+    'The most credits that this run may cost. A model call whose estimate exceeds it is not made, and the run fails (`credits_exhausted`).',
 });
 
 const blockOverride = z

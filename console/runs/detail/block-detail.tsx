@@ -126,6 +126,7 @@ function Ended({
           </Fact>
         )}
         <Fact name="Credits">{formatCredits(usage.cost)}</Fact>
+        {usage.uncharged && <Fact name="Not charged">{formatCredits(usage.uncharged)}</Fact>}
       </Facts>
       <QueryView query={query}>
         {(block) => (

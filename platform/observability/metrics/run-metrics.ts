@@ -117,7 +117,16 @@ export const valuesKept = counter({
 export const creditsCharged = counter({
   name: 'weir.credits.charged',
   unit: '{credit}',
-  description: 'Credits charged for block executions, before the charge is cut to what is left.',
+  description: 'Credits charged for block executions.',
+  labels: ['type'],
+  zeros: [{ type: 'llm' }, { type: 'code' }],
+});
+
+export const creditsUncharged = counter({
+  name: 'weir.credits.uncharged',
+  unit: '{credit}',
+  description:
+    'Cost of block executions beyond the balance or the maximum of the run, which the operator bears.',
   labels: ['type'],
   zeros: [{ type: 'llm' }, { type: 'code' }],
 });

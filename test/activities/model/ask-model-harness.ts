@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { BlockOutput } from '../../../activities/attempts/serialize-output.ts';
 import { getProvider } from '../../../activities/begin-request.ts';
+import { createAnswerLengths } from '../../../activities/model/answer-lengths.ts';
 import {
   askModel,
   type ModelDeps,
@@ -81,6 +82,7 @@ export function useAskModel(): AskModelHarness {
       {
         registry: createRegistry(),
         providerOutages: createProviderOutages(),
+        answerLengths: createAnswerLengths(),
         validator: { validate: (...asked) => harness.validate(...asked) },
         largeValues: { json: largeJson },
       },

@@ -6,6 +6,8 @@ import { answer, hang, respond } from '../../fakes/model-server.ts';
 import { readEvents, type SseEvent } from '../../sse.ts';
 import { ask, CALL, credits, MODEL, spend, useCredits } from './credits-harness.ts';
 
+const CHEAP = { prompt_tokens: 1, completion_tokens: 1 };
+
 describe('credits', () => {
   const harness = useCredits();
 
@@ -59,6 +61,16 @@ describe('credits', () => {
         body: { message: '' },
       });
       assert.deepEqual([refused.status, refused.body.detail.code], [402, 'INSUFFICIENT_CREDITS']);
+    });
+
+    it('that parallel calls of a run reserve are waited for by the others, and all calls are made', async () => {
+      await harness.pay(1.5);
+      harness.models.will(...['a', 'b', 'c'].map((text) => answer(text, { usage: CHEAP })));
+      const branches = { a: [ask('a')], b: [ask('b')], c: [ask('c')] };
+      const body = await harness.execute([{ type: 'parallel', step_id: 'p', name: 'p', branches }]);
+      assert.deepEqual([body.status, body.cost], ['completed', credits(3 * (100 + 200))]);
+      const { reserved, charges } = await harness.account();
+      assert.deepEqual([reserved, charges.size], [0, 3]);
     });
 
     it('are reserved while the model is asked, and released when the run is cancelled', async () => {
@@ -140,24 +152,41 @@ describe('credits', () => {
   });
 
   describe('of a provider that ignores how much it may answer', () => {
-    for (const [name, usage, tokens] of [
-      ['50,000 tokens', { prompt_tokens: 10, completion_tokens: 50_000 }, [10, 50_000]],
-      ['more than any column holds', { prompt_tokens: 1e308, completion_tokens: 2 ** 60 }, [1e9, 1e9]],
+    for (const [name, usage, [promptTokens, completionTokens], calls, more] of [
+      [
+        'maxCredits',
+        { prompt_tokens: 10, completion_tokens: 50_000 },
+        [10, 50_000],
+        1,
+        { maxCredits: credits(CALL) },
+      ],
+      ['the balance', { prompt_tokens: 10, completion_tokens: 50_000 }, [10, 50_000], 3, {}],
+      ['any column', { prompt_tokens: 1e308, completion_tokens: 2 ** 60 }, [1e9, 1e9], 3, {}],
     ] as const)
-      it(`are charged as much as was reserved, and the receipt says so: ${name}`, async () => {
-        await harness.pay(100);
+      it(`are charged as far as they go, and the receipt says what the operator bears: more than ${name}`, async () => {
+        await harness.pay(3);
         harness.models.will(answer('long', { usage }));
-        const body = await harness.execute([ask('ask')], { maxCredits: credits(CALL) });
-        assert.deepEqual(
-          [body.status, body.cost, body.blocks[0].usage.cost],
-          ['completed', credits(CALL), credits(CALL)],
-        );
-        const { promptTokens, completionTokens } = body.blocks[0].usage;
-        assert.deepEqual([promptTokens, completionTokens], tokens);
+        const body = await harness.execute([ask('ask')], more);
+        const cost = credits(calls * CALL);
+        assert.deepEqual([body.status, body.cost], ['completed', cost]);
+        const uncharged = credits(promptTokens * 100 + completionTokens * 200 - calls * CALL);
+        const { ms: _, ...used } = body.blocks[0].usage;
+        assert.deepEqual(used, { promptTokens, completionTokens, cost, uncharged });
         const { balance, charges } = await harness.account();
-        assert.deepEqual([balance, ...charges.values()], [99 * CALL, CALL]);
+        assert.deepEqual([balance, ...charges.values()], [(3 - calls) * CALL, calls * CALL]);
         assert.equal(harness.models.calls.length, 1);
       });
+
+    it('are charged what the answer has cost, though more than was reserved', async () => {
+      await harness.pay(100);
+      harness.models.will(answer('long', { usage: { prompt_tokens: 10, completion_tokens: 100 } }));
+      const body = await harness.execute([ask('ask')]);
+      assert.deepEqual(
+        [body.cost, body.blocks[0].usage.uncharged],
+        [credits(10 * 100 + 100 * 200), undefined],
+      );
+      assert(body.cost > credits(CALL));
+    });
   });
 
   describe('of answers that are none', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { code, passthrough } from '../../blocks.ts';
 import { hang } from '../../fakes/model-server.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { ask, CALL, credits, spend, useCredits } from './credits-harness.ts';
 
 describe('maxCredits', () => {
@@ -52,18 +53,31 @@ describe('maxCredits', () => {
     );
   });
 
-  it('counts branches together: a branch that asks its model leaves the others only the rest', async () => {
+  it('counts branches together: a branch fails for it when the calls of the others are answered and charged', async () => {
     await harness.pay(100);
     harness.models.will(hang);
     const asked = harness.models.nextCall();
-    const branches = { a: [ask('a')], b: [ask('b')], c: [ask('c')] };
-    const body = await harness.execute([{ type: 'parallel', step_id: 'p', name: 'p', branches }], max(1.9));
-    assert.equal(body.failureReason, 'credits_exhausted');
-    assert.match(body.errorMessage, RegExp(`0 are spent, ${credits(CALL)} reserved`));
-    await asked;
+    const branches = { a: [ask('a')], b: [ask('b')] };
+    const flow = await harness.weir.createFlow(harness.tenant, [
+      { type: 'parallel', step_id: 'p', name: 'p', branches },
+    ]);
+    const { body: job } = await harness.weir.call('POST', `${flow}/jobs`, {
+      key: harness.tenant.key,
+      body: { message: '', ...max(1.9) },
+    });
+    const response = await asked;
+    const workflow = harness.weir.client.workflow.getHandle(job.executionId);
+    await waitUntil(async () => {
+      const { pendingActivities } = (await workflow.describe()).raw;
+      return pendingActivities?.some(({ lastFailure }) =>
+        lastFailure?.message?.includes('waits for credits'),
+      );
+    });
+    spend(response);
+    const { body } = await harness.weir.finish(flow, job.executionId, harness.tenant.key);
+    assert.deepEqual([body.status, body.code, body.cost], ['failed', 'MAX_CREDITS_REACHED', credits(CALL)]);
     assert.equal(harness.models.calls.length, 1);
-    await harness.released();
-    assert.equal((await harness.account()).balance, 100 * CALL);
+    assert.deepEqual((await harness.account()).balance, 99 * CALL);
   });
 
   it('holds for /jobs, and leaves another run alone', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import {
+  CreditsReserved,
   type Reservation,
   releaseLeftReservations,
   releaseReservation,
@@ -19,7 +20,7 @@ describe('reserveCredits', () => {
     database = await createTestDatabase();
   });
   beforeEach(async () => {
-    account = await openAccount(database.db, 100, 2);
+    account = await openAccount(database.db, 100, 20);
   });
   after(() => database.drop());
 
@@ -35,7 +36,7 @@ describe('reserveCredits', () => {
 
   it('lets 20 parallel calls reserve no more than the balance, over all runs', async () => {
     const calls = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, index) => reserve(`block-${index}`, 20, {}, index % 2)),
+      Array.from({ length: 20 }, (_, index) => reserve(`block-${index}`, 20, {}, index)),
     );
     assert.equal(calls.filter(({ status }) => status === 'fulfilled').length, 5);
     for (const call of calls)
@@ -63,7 +64,7 @@ describe('reserveCredits', () => {
 
   it('names the credits that are left and those that were needed', async () => {
     await reserve('a', 70);
-    await assert.rejects(reserve('b', 40), {
+    await assert.rejects(reserve('b', 40, {}, 1), {
       code: 'INSUFFICIENT_CREDITS',
       message: /has 0\.00003 credits .* may cost 0\.00004/,
     });
@@ -79,12 +80,65 @@ describe('reserveCredits', () => {
       costMicrocredits: 15,
     });
     await reserve('b', 25, { maxMicrocredits });
-    await assert.rejects(reserve('c', 11, { maxMicrocredits }), {
+    await assert.rejects(reserve('c', 11, { maxMicrocredits }), CreditsReserved);
+    await reserve('c', 10, { maxMicrocredits });
+    await reserve('c', 10, { maxMicrocredits });
+    for (const blockKey of ['b', 'c'])
+      await settle(database.db, account, {
+        callId: account.runs[0] as string,
+        blockKey,
+        costMicrocredits: 10,
+      });
+    await assert.rejects(reserve('d', 16, { maxMicrocredits }), {
       code: 'MAX_CREDITS_REACHED',
-      message: /is 0\.00005: 0\.000015 are spent, 0\.000025 reserved .* may cost 0\.000011/,
+      message: /is 0\.00005: 0\.000035 are spent, and this block may cost 0\.000016/,
     });
-    await reserve('c', 10, { maxMicrocredits });
-    await reserve('c', 10, { maxMicrocredits });
+  });
+
+  describe('where other blocks of the run have reserved what is missing', () => {
+    for (const [limit, more] of [
+      ['the balance', {}],
+      ['the maximum of the run', { maxMicrocredits: 100 }],
+    ] as const)
+      it(`has the block wait until they end, and refuses it only then: ${limit}`, async () => {
+        const callId = account.runs[0] as string;
+        await reserve('a', 60, more);
+        await assert.rejects(reserve('b', 50, more), CreditsReserved);
+        await settle(database.db, account, { callId, blockKey: 'a', costMicrocredits: 50 });
+        await reserve('b', 50, more);
+        await assert.rejects(reserve('c', 1, more), CreditsReserved);
+        await settle(database.db, account, { callId, blockKey: 'b', costMicrocredits: 50 });
+        await assert.rejects(reserve('c', 1, more), (error) => !(error instanceof CreditsReserved));
+      });
+
+    it('has it wait though they cannot leave enough: to fail now would abort them', async () => {
+      await reserve('a', 60);
+      await assert.rejects(reserve('b', 500), CreditsReserved);
+    });
+
+    it('releases what the block itself has reserved, so that no two blocks wait for each other', async () => {
+      await reserve('a', 50);
+      await reserve('b', 50);
+      await assert.rejects(reserve('a', 60), CreditsReserved);
+      assert.equal(await reserved(), 50);
+      await reserve('b', 100);
+    });
+
+    it('waits the longer, the longer they take, and 30 s at most', async () => {
+      await reserve('a', 60);
+      const waits = async (age: string) => {
+        await database.db
+          .updateTable('reservation')
+          .set({ reserved_at: sql`now() - ${age}::interval` })
+          .where('organization_id', '=', account.organizationId)
+          .execute();
+        const error = await reserve('b', 50).catch((refused: unknown) => refused);
+        return (error as CreditsReserved).retryAfterMs;
+      };
+      assert.equal(await waits('0 s'), 1_000);
+      assert((await waits('10 s')) >= 5_000);
+      assert.equal(await waits('1 day'), 30_000);
+    });
   });
 
   it('allows a free model with an empty balance', async () => {
@@ -135,7 +189,7 @@ describe('reserveCredits', () => {
         .execute();
       await releaseLeftReservations(database.db);
       await assert.rejects(reserve('other', 60, {}, 1), { code: 'INSUFFICIENT_CREDITS' });
-      await assert.rejects(reserve('branch', 30, { maxMicrocredits: 80 }), { code: 'MAX_CREDITS_REACHED' });
+      await assert.rejects(reserve('branch', 30, { maxMicrocredits: 80 }), CreditsReserved);
       const block = { callId: account.runs[0] as string, blockKey: 'ask', costMicrocredits: 60 };
       assert.equal(await settle(database.db, account, block), true);
       const { balance, reserved: left } = await audit(database.db, account);
