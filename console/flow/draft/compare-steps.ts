@@ -1,3 +1,4 @@
+import { fieldName } from './field-names.ts';
 import { eachStep, listsInside, type Step } from './steps.ts';
 
 /** Lists the changes between two trees as sentences: "Sum up: model, prompt", "Greet is added". */
@@ -13,7 +14,7 @@ export function describeDifference(before: Step[], after: Step[]): string[] {
     }
     if (other.list !== list) lines.push(`${step.name} is moved`);
     const fields = findChangedFields(step, other.step);
-    if (fields.length > 0) lines.push(`${step.name}: ${fields.join(', ')}`);
+    if (fields.length > 0) lines.push(`${step.name}: ${fields.map(fieldName).join(', ')}`);
   }
   if (lines.length === 0 && orderOf(before) !== orderOf(after)) lines.push('The order of the steps');
   return lines;

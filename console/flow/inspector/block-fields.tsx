@@ -4,6 +4,7 @@ import type { EditorProblem } from '../../ui/code-editor/editor-types.ts';
 import { Switch } from '../../ui/fields/checkbox.tsx';
 import { NumberField } from '../../ui/fields/number-field.tsx';
 import { Select } from '../../ui/fields/select.tsx';
+import { fieldName } from '../draft/field-names.ts';
 import type { Problem } from '../draft/problems.ts';
 import type { SequentialStep } from '../draft/steps.ts';
 import style from './inspector.module.css';
@@ -18,7 +19,7 @@ const DEFAULT = 'default';
 const EFFORTS: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
 const EFFORT_OPTIONS = [
-  { id: DEFAULT, label: 'As the model has it' },
+  { id: DEFAULT, label: 'Default of the model' },
   ...EFFORTS.map((effort) => ({ id: effort, label: effort })),
 ];
 
@@ -81,7 +82,7 @@ function LlmConfig({ step }: { step: SequentialStep }) {
   });
   return (
     <details className={style.more} open={problemOf('processor_config') !== undefined || undefined}>
-      <summary>More{Object.keys(config).length > 0 && ` (${Object.keys(config).join(', ')})`}</summary>
+      <summary>More{namesOf(config)}</summary>
       <div>
         <div className={style.pair}>
           <NumberField
@@ -90,7 +91,7 @@ function LlmConfig({ step }: { step: SequentialStep }) {
             min={0}
             max={2}
             isWhole={false}
-            placeholder="Model’s own"
+            placeholder="Default"
           />
           <NumberField
             label="Token limit"
@@ -119,7 +120,7 @@ function LlmConfig({ step }: { step: SequentialStep }) {
             min={0}
             max={1}
             isWhole={false}
-            placeholder="Model’s own"
+            placeholder="Default"
           />
           <NumberField
             label="Seed"
@@ -148,12 +149,12 @@ function LlmConfig({ step }: { step: SequentialStep }) {
           isDisabled={isInside && !config.tools_enabled}
           onChange={(isOn) => configure('tools_enabled', isOn || undefined)}
         >
-          May call the caller’s tools
+          Can call tools
         </Switch>
         {isInside && <p className={style.help}>Blocks inside parallel steps and loops cannot call tools.</p>}
         {config.tools_enabled && (
           <NumberField
-            label="Limit of tool rounds"
+            label="Rounds of tool calls, at most"
             {...number('max_tool_iterations')}
             min={1}
             max={100}
@@ -164,6 +165,14 @@ function LlmConfig({ step }: { step: SequentialStep }) {
       </div>
     </details>
   );
+}
+
+/** Names the settings that are not the defaults: ` (temperature, timeout)`. */
+function namesOf(config: BlockConfig): string {
+  const names = Object.keys(config)
+    .filter((field) => field !== 'system')
+    .map(fieldName);
+  return names.length > 0 ? ` (${names.join(', ')})` : '';
 }
 
 /** The fields of a code block. */

@@ -1,3 +1,4 @@
+import { fieldName } from '../draft/field-names.ts';
 import { changeStep, type SequentialStep, type Step } from '../draft/steps.ts';
 import { useDraft } from '../flow-context.ts';
 import { isWithin, withField } from './change-fields.ts';
@@ -12,7 +13,7 @@ export function useStep<S extends Step>(step: S) {
   function set<Field extends keyof S & string>(
     field: Field,
     value: S[Field] | undefined,
-    words: string = field,
+    words: string = fieldName(field),
   ) {
     change(`Change the ${words} of ${step.name}`, (steps) =>
       changeStep(steps, step_id, (now) => withField(now, field, value)),
@@ -24,7 +25,7 @@ export function useStep<S extends Step>(step: S) {
     set,
     /** Sets a field of `processor_config`, which is removed with its last field. */
     configure<Field extends keyof BlockConfig & string>(field: Field, value: BlockConfig[Field] | undefined) {
-      change(`Change ${field} of ${step.name}`, (steps) =>
+      change(`Change the ${fieldName(field)} of ${step.name}`, (steps) =>
         changeStep(steps, step_id, (now) => {
           const config = withField((now as SequentialStep).processor_config ?? {}, field, value);
           return withField(

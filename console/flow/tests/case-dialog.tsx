@@ -117,7 +117,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
           value={form.value}
           onChange={(value) => set({ value })}
           error={shownError}
-          help="A JSON value: a text stands in quotes."
+          help="A JSON value. Put a text in quotes."
           lines={[3, 12]}
         />
       )}

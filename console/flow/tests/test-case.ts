@@ -84,7 +84,7 @@ export function parseExpectation(form: ExpectationForm): { expectation?: Expecta
       return { error: 'Must be a JSON Schema as an object, such as {"type": "object"}.' };
     return { expectation: { type: kind, schema: value as Record<string, unknown> } };
   } catch (wrong) {
-    const text = kind === 'equals' ? ' A text stands in quotes.' : '';
+    const text = kind === 'equals' ? ' Put a text in quotes.' : '';
     return { error: `Must be JSON: ${wrong instanceof Error ? wrong.message : wrong}.${text}` };
   }
 }

@@ -1,6 +1,7 @@
 import { Note } from '../../ui/feedback.tsx';
 import type { Problem } from '../draft/problems.ts';
-import { useOpenStep } from '../flow-context.ts';
+import { findStep } from '../draft/steps.ts';
+import { useDraft, useOpenStep } from '../flow-context.ts';
 import style from './try-panel.module.css';
 
 type Props = { heading: string; problems: Problem[]; max?: number };
@@ -8,6 +9,7 @@ type Props = { heading: string; problems: Problem[]; max?: number };
 /** Lists the problems that prevent a run, at most `max`, each with a button that opens its step. */
 export function ProblemsNote({ heading, problems, max = problems.length }: Props) {
   const open = useOpenStep();
+  const { steps } = useDraft();
   return (
     <Note tone="warn">
       {heading}
@@ -16,7 +18,7 @@ export function ProblemsNote({ heading, problems, max = problems.length }: Props
           <li key={`${stepId} ${field} ${message}`}>
             {stepId && (
               <button type="button" className={style.link} onClick={() => open(stepId)}>
-                {stepId}
+                {findStep(steps, stepId)?.step.name ?? stepId}
               </button>
             )}{' '}
             {message}

@@ -10,6 +10,7 @@ import { JsonView } from '../../ui/json/json-view.tsx';
 import { Fact, Facts } from '../../ui/page.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { locateProblem } from '../draft/problems.ts';
+import { findStep } from '../draft/steps.ts';
 import { useDraft, useFlow, useOpenStep } from '../flow-context.ts';
 import { BlockList } from './block-list.tsx';
 import { ProblemsNote } from './problems-note.tsx';
@@ -32,6 +33,9 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const open = useOpenStep();
   const cancel = useMutation({ mutationFn: () => store.cancel() });
   const { executionId, status, failure, pause, blocks } = run;
+  const { steps } = useDraft();
+  const nameOf = (stepId: string) =>
+    blocks.find((block) => block.stepId === stepId)?.name ?? findStep(steps, stepId)?.step.name ?? stepId;
   const tokens = blocks.reduce(
     (sum, { usage }) => sum + (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0),
     0,
@@ -45,7 +49,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
               <StatusBadge status={BADGES[status] ?? status} />
             </span>
           </Fact>
-          <Fact name="Runs">{run.version === 0 ? 'Draft' : `v${run.version}`}</Fact>
+          <Fact name="Version">{run.version === 0 ? 'Draft' : `v${run.version}`}</Fact>
           {status !== 'unknown' && (
             <>
               <Fact name="Credits">{formatCredits(run.cost)}</Fact>
@@ -86,7 +90,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
           <p>{failure.message}</p>
           {failure.stepId && (
             <Button size="small" onPress={() => open(failure.stepId)}>
-              Show {failure.stepId}
+              Show {nameOf(failure.stepId)}
             </Button>
           )}
         </div>
@@ -94,7 +98,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
       {status === 'tools' && pause && (
         <>
           <Note tone="warn">
-            <strong>{pause.stepId}</strong> asks for{' '}
+            <strong>{nameOf(pause.stepId)}</strong> asks for{' '}
             {pause.toolCalls.length === 1 ? 'a tool' : `${pause.toolCalls.length} tools`} (round{' '}
             {pause.iterationsUsed} of this block). Answer, and the run continues.
           </Note>

@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
+import { fieldName } from '../draft/field-names.ts';
 import type { Step } from '../draft/steps.ts';
 
 const FIRST = ['step_id', 'name', 'type', 'processor_type', 'model', 'prompt', 'max_iterations', 'until'];
@@ -28,7 +29,7 @@ export function describeChanges(changes: Change[]): ChangedStep[] {
 }
 
 function describe(field: string, from: unknown, to: unknown): string {
-  const name = WORDS[field] ?? field;
+  const name = WORDS[field] ?? fieldName(field);
   const [before, after] = [onOneLine(from), onOneLine(to)];
   return before === undefined || after === undefined ? name : `${name}: ${before} → ${after}`;
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { api, type Schemas } from '../../api/client.ts';
+import { KIND_NAMES } from '../../flow/graph/step-icon.tsx';
 import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx';
@@ -35,7 +36,7 @@ export function BlockDetail({ path, execution, siblings, runStartedAt, onSelect 
       <div className={style.head}>
         <h2 className={style.title}>{execution.name}</h2>
         <StatusBadge status={execution.status} />
-        <Badge>{execution.processor_type}</Badge>
+        <Badge>{KIND_NAMES[execution.processor_type]}</Badge>
         {siblings.length > 1 && (
           <span className={style.pager}>
             <IconButton

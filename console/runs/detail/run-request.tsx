@@ -52,7 +52,9 @@ export function RunRequest({ path }: { path: RunPath }) {
                   <Fact name="Credits at most">{formatCredits(request.maxCredits)}</Fact>
                 )}
                 {request.callbackUrl && <Fact name="Webhook to">{request.callbackUrl}</Fact>}
-                {request.callbackEvents && <Fact name="Of events">{request.callbackEvents.join(', ')}</Fact>}
+                {request.callbackEvents && (
+                  <Fact name="Webhook events">{request.callbackEvents.join(', ')}</Fact>
+                )}
                 {request.modelKeyProviders.length > 0 && (
                   <Fact name="Own model keys">{request.modelKeyProviders.join(', ')}</Fact>
                 )}

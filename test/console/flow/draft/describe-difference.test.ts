@@ -26,7 +26,7 @@ describe('the difference of two drafts', () => {
       'D is added',
       'A is moved',
       'B: name',
-      'Loop: max_iterations',
+      'Loop: limit of repetitions',
       'C is deleted',
     ]);
   });

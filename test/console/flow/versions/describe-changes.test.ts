@@ -12,7 +12,7 @@ describe('describeChanges', () => {
     assert.deepEqual(describeChanges(changes), [
       {
         ...{ stepId: 'reply', kind: 'changed' },
-        lines: ['model: demo/chat → openai/gpt-5', 'prompt', 'processor_config: none → {"temperature":0}'],
+        lines: ['model: demo/chat → openai/gpt-5', 'prompt', 'settings: none → {"temperature":0}'],
       },
       { stepId: null, kind: 'changed', lines: ['order of the steps: a, reply → reply'] },
     ]);
