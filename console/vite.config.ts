@@ -8,7 +8,7 @@ const SERVICE = process.env.WEIR_URL ?? 'http://127.0.0.1:8787';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), developmentSettings()],
+  plugins: [react(), stylesBelowFrame(), developmentSettings()],
   // The server replaces it with a new nonce for each response: libraries insert <style> elements with it.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
@@ -33,6 +33,22 @@ export default defineConfig({
     },
   },
 });
+
+/** Moves the stylesheets below the frame in index.html, which then shows before they have come. */
+function stylesBelowFrame(): Plugin {
+  const STYLESHEET = /\s*<link rel="stylesheet"[^>]*>/g;
+  return {
+    name: 'weir-styles-below-frame',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html) =>
+        html
+          .replace(STYLESHEET, '')
+          .replace('</body>', `${(html.match(STYLESHEET) ?? []).join('')}\n  </body>`),
+    },
+  };
+}
 
 /** Serves the service's settings with the client that may redirect to any local port. */
 function developmentSettings(): Plugin {

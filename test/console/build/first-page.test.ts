@@ -6,6 +6,8 @@ import { buildConsole } from '../../../console/build/build-console.ts';
 
 const BUILT = path.join(import.meta.dirname, '../../../dist/console');
 const BUDGET_BYTES = 250 * 1024;
+/** The bytes that a server may send before the browser has acknowledged any. */
+const FRAME_MAX_BYTES = 14_000;
 /** The sources of the first page and of a project's page. */
 const FIRST_PAGES = ['index.html', 'home/project-page.tsx'];
 
@@ -56,6 +58,13 @@ describe('what the first page loads', () => {
       ['uPlot', 'u-legend'],
     ] as const)
       assert.ok(!scripts.includes(mark), part);
+  });
+
+  it('begins with a frame that needs neither script nor stylesheet, in its first 14 KB', () => {
+    const html = read('index.html').toString();
+    assert.match(html.slice(0, html.search(/<link rel="stylesheet"/)), /<p role="status">Loading …<\/p>/);
+    assert.ok(html.includes('<link rel="stylesheet"'));
+    assert.ok(html.length <= FRAME_MAX_BYTES, `${html.length} bytes`);
   });
 
   it('is served with the licences of the packages that are in it', () => {

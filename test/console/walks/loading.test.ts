@@ -4,6 +4,21 @@ import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
 describeWalks('a console part that cannot be loaded', (walk) => {
+  walk('has a frame in its place until scripts and styles have come', 'owner', async ({ page, weir }) => {
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/assets/**', async (route) => {
+      await asked.promise;
+      await route.continue();
+    });
+    await page.goto(`${weir.url}/console/`, { waitUntil: 'commit' });
+    await page.getByRole('status').getByText('Loading …').waitFor();
+    // Drawn: a page waits for a stylesheet above the frame.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(drawn))');
+    assert.ok(await page.evaluate("performance.getEntriesByName('first-contentful-paint').length > 0"));
+    asked.resolve();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  });
+
   walk('is reported in its place, and loaded on retry', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/ERR_FAILED/);
