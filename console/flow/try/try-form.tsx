@@ -5,7 +5,6 @@ import { $api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { TextField } from '../../ui/fields/text-field.tsx';
-import { Row } from '../../ui/page.tsx';
 import { useDraft, useFlow } from '../flow-context.ts';
 import { ImagesField, MessageField, ParametersField, ToolsField } from './input-fields.tsx';
 import { ProblemsNote } from './problems-note.tsx';
@@ -45,41 +44,43 @@ export function TryForm({ input, onChange, onStart }: Props) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below
-    <div className={style.fields} onKeyDown={startByKey}>
-      <Select label="Run" options={versions} value={version} onChange={setVersion} />
-      <MessageField value={input.message} onChange={(message) => set({ message })} />
-      <ParametersField
-        value={input.parameters}
-        onChange={(parameters) => set({ parameters })}
-        error={shown.parameters}
-        steps={steps}
-      />
-      <details
-        className={style.more}
-        open={shown.images || shown.tools || shown.maxCredits ? true : undefined}
-      >
-        <summary>
-          Images, tools, limit
-          {input.images.length + (request.tools ? 1 : 0) + (request.maxCredits ? 1 : 0) > 0 && ' · in use'}
-        </summary>
-        <div className={style.fields}>
-          <ImagesField images={input.images} onChange={(images) => set({ images })} error={shown.images} />
-          <ToolsField input={input} onChange={set} error={shown.tools} />
-          <TextField
-            label="At most, in credits"
-            value={input.maxCredits}
-            onChange={(maxCredits) => set({ maxCredits })}
-            error={shown.maxCredits}
-            placeholder="No limit"
-            help="A model call that could exceed it is not made."
-          />
-        </div>
-      </details>
-      {blocking.length > 0 && (
-        <ProblemsNote heading="The draft cannot run yet:" problems={blocking} max={5} />
-      )}
-      <Row>
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below */}
+      <div className={style.fields} onKeyDown={startByKey}>
+        <Select label="Run" options={versions} value={version} onChange={setVersion} />
+        <MessageField value={input.message} onChange={(message) => set({ message })} />
+        <ParametersField
+          value={input.parameters}
+          onChange={(parameters) => set({ parameters })}
+          error={shown.parameters}
+          steps={steps}
+        />
+        <details
+          className={style.more}
+          open={shown.images || shown.tools || shown.maxCredits ? true : undefined}
+        >
+          <summary>
+            Images, tools, limit
+            {input.images.length + (request.tools ? 1 : 0) + (request.maxCredits ? 1 : 0) > 0 && ' · in use'}
+          </summary>
+          <div className={style.fields}>
+            <ImagesField images={input.images} onChange={(images) => set({ images })} error={shown.images} />
+            <ToolsField input={input} onChange={set} error={shown.tools} />
+            <TextField
+              label="At most, in credits"
+              value={input.maxCredits}
+              onChange={(maxCredits) => set({ maxCredits })}
+              error={shown.maxCredits}
+              placeholder="No limit"
+              help="A model call that could exceed it is not made."
+            />
+          </div>
+        </details>
+        {blocking.length > 0 && (
+          <ProblemsNote heading="The draft cannot run yet:" problems={blocking} max={5} />
+        )}
+      </div>
+      <div className={style.actions}>
         <Button
           variant="primary"
           isDisabled={blocking.length > 0}
@@ -91,8 +92,8 @@ export function TryForm({ input, onChange, onStart }: Props) {
         <Button isDisabled={blocking.length > 0} isPending={isBusy} onPress={() => start('steps')}>
           <StepForward size={14} aria-hidden /> Step through
         </Button>
-      </Row>
-    </div>
+      </div>
+    </>
   );
 }
 

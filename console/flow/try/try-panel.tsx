@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { $api, api } from '../../api/client.ts';
 import { StatusBadge } from '../../ui/badge.tsx';
 import { ErrorNote, Note } from '../../ui/feedback.tsx';
@@ -28,6 +28,7 @@ export function TryPanel() {
   const [refused, setRefused] = useState<Error>();
   useFork(store, (forked) => change({ ...input, ...forked }), setRefused);
   useInputOfRun(change, setRefused);
+  const outcome = useScrollTo(refused ?? run?.startedAt);
 
   function change(next: TryInput) {
     setInput(next);
@@ -47,37 +48,44 @@ export function TryPanel() {
 
   return (
     <div className={style.panel}>
-      <div className={style.columns}>
-        <div className={style.form}>
-          <TryForm input={input} onChange={change} onStart={start} />
-          {refused && <ErrorNote error={refused} />}
-        </div>
-        <div className={style.outcome}>
-          {run ? (
-            <RunView run={run} store={store} />
-          ) : unfinished ? (
-            <Note>
-              The run{' '}
-              <Link
-                to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
-                params={{ org, project, flow: flow.slug, executionId: unfinished }}
-              >
-                <code>{shortId(unfinished)}</code>
-              </Link>{' '}
-              had not ended when you left this page. Its page shows its status, and forks a session from any
-              of its blocks.
-            </Note>
-          ) : (
-            <p className={style.faint}>
-              Write a message and run the flow: the graph shows the status of its steps, and each block’s
-              output, tokens and cost appear here.
-            </p>
-          )}
-          <RecentTries current={run?.executionId} />
-        </div>
+      <TryForm input={input} onChange={change} onStart={start} />
+      <div ref={outcome} className={style.outcome} data-run={run !== undefined || undefined}>
+        {refused && <ErrorNote error={refused} />}
+        {run ? (
+          <RunView run={run} store={store} />
+        ) : unfinished ? (
+          <Note>
+            The run{' '}
+            <Link
+              to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+              params={{ org, project, flow: flow.slug, executionId: unfinished }}
+            >
+              <code>{shortId(unfinished)}</code>
+            </Link>{' '}
+            had not ended when you left this page. Its page shows its status, and forks a session from any of
+            its blocks.
+          </Note>
+        ) : (
+          <p className={style.faint}>
+            Write a message and run the flow: the graph shows the status of its steps, and each block’s
+            output, tokens and cost appear here.
+          </p>
+        )}
+        <RecentTries current={run?.executionId} />
       </div>
     </div>
   );
+}
+
+/** Scrolls to an element when `reason` has changed: what a run asks or answers would be below the form. */
+function useScrollTo(reason: unknown): RefObject<HTMLDivElement | null> {
+  const element = useRef<HTMLDivElement>(null);
+  const last = useRef(reason);
+  useEffect(() => {
+    if (reason !== undefined && reason !== last.current) element.current?.scrollIntoView();
+    last.current = reason;
+  }, [reason]);
+  return element;
 }
 
 /** Reads the input that was typed for a flow in this tab. */

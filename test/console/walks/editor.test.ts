@@ -69,10 +69,10 @@ describeWalks('the editor of a flow', (walk) => {
     assert.deepEqual(await flow.names(), ['Renamed']);
     await stops.press('Control+End');
     await stops.pressSequentially('STOP');
-    await undoes('Change stop of Renamed');
+    await undoes('Change the stop texts of Renamed');
     await isSaved(page);
     await page.reload();
-    await page.getByText('More (stop)').click();
+    await page.getByText('More (stop texts)').click();
     assert.equal(await stops.inputValue(), 'END\nSTOP');
   });
 
@@ -196,6 +196,20 @@ describeWalks('the editor of a flow', (walk) => {
     await isSaved(page);
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByText('The draft is the same as version 1').waitFor();
+  });
+
+  walk('keeps its page in place when a switch far down in a panel is turned on', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'switched', [llm('ask', '{{message}}', 'demo/chat')]);
+    await open(`${flow.path}?step=ask`);
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Can call tools').click();
+    await page.getByLabel('Rounds of tool calls, at most').waitFor();
+    assert.equal(await page.evaluate("document.getElementById('main').scrollTop"), 0);
+    assert.equal(
+      await page.evaluate("document.getElementById('main').scrollHeight"),
+      await page.evaluate("document.getElementById('main').clientHeight"),
+    );
   });
 
   walk(

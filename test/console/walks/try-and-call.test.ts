@@ -1,13 +1,45 @@
 // A newcomer tries the demo flow, whole and step by step, tests it, and calls it with a key made on the spot.
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { code } from '../../blocks.ts';
+import type { Locator } from 'playwright-core';
+import { code, llm } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
+
+/** Whether an element is inside the window without scrolling. */
+async function isInView(element: Locator): Promise<void> {
+  const box = (await element.boundingBox()) ?? assert.fail('It is not on the page.');
+  const { height } = element.page().viewportSize() ?? assert.fail('The page has no size.');
+  assert.ok(box.y >= 0 && box.y + box.height <= height, `at ${box.y} of ${height}`);
+}
 
 const FLOW = 'orgs/demo/projects/demo/flows/hello';
 
 describeWalks('trying, testing and calling a flow in the console', (walk) => {
+  walk(
+    'shows what a run asks, and its errors, where the user looks',
+    'owner',
+    async ({ page, weir, open }) => {
+      const asks = { processor_config: { tools_enabled: true } };
+      const flow = await createFlow(weir, 'asks', [llm('ask', 'Use lookup', 'demo/chat', asks)]);
+      await open(`${flow.path}?try=true`);
+      await page.getByText('Images, tools, limit').click();
+      await page.getByRole('textbox', { name: 'Tools' }).click();
+      await page.keyboard.insertText(
+        '[{"type": "function", "function": {"name": "lookup", "parameters": {}}}]',
+      );
+      const run = page.getByRole('button', { name: 'Run', exact: true });
+      await run.click();
+      const question = page.getByText('asks for a tool');
+      await question.waitFor();
+      await isInView(question);
+      await isInView(page.getByRole('region', { name: 'Run' }).getByText('Waiting for tools').first());
+      await isInView(run);
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await page.getByText('Cancelled', { exact: true }).first().waitFor();
+    },
+  );
+
   walk('runs the draft and shows its blocks and its result', 'owner', async ({ page, open, lookAt }) => {
     await open(`${FLOW}?try=true`);
     await page.getByRole('textbox', { name: 'Message' }).fill('rivers, dams');
