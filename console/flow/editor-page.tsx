@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useTitle } from '../ui/page.tsx';
 import { useNarrow } from '../ui/use-narrow.ts';
 import { DraftNotes } from './editor/draft-notes.tsx';
@@ -31,16 +31,25 @@ export function EditorPage() {
   const [isStepOpen, openStep] = useState(named !== undefined);
   const { isTrying, setTrying } = useTrying();
   useUndoKeys();
+
+  const open = useCallback(
+    (stepId: string | undefined) => {
+      if (stepId !== undefined) select(stepId);
+      if (hasOneBeside) setTrying(false);
+      openStep(true);
+    },
+    [select, hasOneBeside, setTrying],
+  );
+  const shown = isTrying || hasOneBeside ? statuses : undefined;
+  // Typing does not wait until a large graph is drawn.
+  const graph = useDeferredValue(
+    useMemo(() => ({ steps, problems, statuses: shown, selectedId }), [steps, problems, shown, selectedId]),
+  );
+
   const hadSteps = useRef(false);
   useEffect(() => {
-    hadSteps.current = steps.length > 0;
+    hadSteps.current = graph.steps.length > 0;
   });
-
-  function open(stepId: string | undefined) {
-    if (stepId !== undefined) select(stepId);
-    if (hasOneBeside) setTrying(false);
-    openStep(true);
-  }
 
   return (
     <div className={style.editor}>
@@ -56,16 +65,8 @@ export function EditorPage() {
           <UndoDialog />
         </div>
         <div className={style.graph}>
-          <FlowGraph
-            steps={steps}
-            problems={problems}
-            statuses={isTrying || hasOneBeside ? statuses : undefined}
-            selectedId={selectedId}
-            onSelect={select}
-            onOpen={open}
-            editing={editing}
-          />
-          {steps.length === 0 && <EmptyFlow editing={editing} hadSteps={hadSteps.current} />}
+          <FlowGraph {...graph} onSelect={select} onOpen={open} editing={editing} />
+          {graph.steps.length === 0 && <EmptyFlow editing={editing} hadSteps={hadSteps.current} />}
         </div>
         <Side
           label="Details"
@@ -91,17 +92,19 @@ export function EditorPage() {
 function useTrying() {
   const navigate = useNavigate();
   const { try: trying } = useSearch({ strict: false }) as { try?: unknown };
-  return {
-    isTrying: Boolean(trying),
-    setTrying: (isTrying: boolean) => {
-      if (isTrying !== Boolean(trying))
+  const isTrying = Boolean(trying);
+  const setTrying = useCallback(
+    (next: boolean) => {
+      if (next !== isTrying)
         void navigate({
           to: '.',
-          search: ((search: object) => ({ ...search, try: isTrying || undefined })) as never,
+          search: ((search: object) => ({ ...search, try: next || undefined })) as never,
           replace: true,
         });
     },
-  };
+    [navigate, isTrying],
+  );
+  return { isTrying, setTrying };
 }
 
 /** Handles the undo and redo keys outside text fields, which have their own. */

@@ -9,20 +9,22 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import { Maximize, Minus, Plus } from 'lucide-react';
-import { useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { IconButton } from '../../ui/button.tsx';
-import { findStep } from '../draft/steps.ts';
+import { eachStep, findStep, type Step } from '../draft/steps.ts';
 import style from './graph.module.css';
 import { ShortcutsDialog, useGraphKeys } from './graph-keys.tsx';
 import { GraphOverlay } from './graph-overlay.tsx';
 import { type FlowGraphProps, GraphEditingContext } from './graph-props.ts';
-import { layOut } from './layout.ts';
+import { layOut, shapeOf } from './layout.ts';
 import { BlockNode, FrameNode, type StepNodeData } from './step-nodes.tsx';
 import { type GraphView, useGraphView, useUnzoom } from './use-graph-view.ts';
 import { useStepDrag } from './use-step-drag.ts';
 
 const NODE_TYPES = { block: BlockNode, frame: FrameNode };
 const MAP_FROM = 30;
+
+type StepNode = Node<StepNodeData>;
 
 /** The graph on a canvas that can be panned and zoomed. */
 export default function GraphCanvas(props: FlowGraphProps) {
@@ -35,37 +37,47 @@ export default function GraphCanvas(props: FlowGraphProps) {
 
 function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
   const { steps, selectedId, onSelect, onOpen, statuses, problems, editing } = props;
-  const layout = useMemo(() => layOut(steps), [steps]);
+  const shape = useShape(steps);
+  const layout = useMemo(() => layOut(shape), [shape]);
   const root = useRef<HTMLDivElement>(null);
   const drag = useStepDrag(layout, editing);
   const view = useGraphView(layout, selectedId);
   const keys = useGraphKeys(root, props, view);
   const tabStop = findStep(steps, selectedId) ? selectedId : steps[0]?.step_id;
-  const nodes = useMemo(
-    () =>
-      layout.boxes.map(({ step, x, y, width, height, depth }): Node<StepNodeData> => {
-        const id = step.step_id;
-        return {
-          id,
-          type: step.type === 'sequential' ? 'block' : 'frame',
-          position: { x, y },
-          width,
-          height,
-          measured: { width, height },
-          zIndex: depth,
-          dragHandle: `.${style.handle}`,
-          domAttributes: { 'aria-roledescription': undefined },
-          data: {
-            step,
-            depth,
-            status: statuses?.get(id),
-            problems: problems?.filter(({ stepId }) => stepId === id) ?? [],
-            isSelected: id === selectedId,
-            hasTabStop: id === tabStop,
-          },
-        };
-      }),
-    [layout, statuses, problems, selectedId, tabStop],
+  const current = useMemo(
+    () => new Map([...eachStep(steps)].map(({ step }) => [step.step_id, step])),
+    [steps],
+  );
+  const nodes = useUnchanged(
+    layout.boxes.map(({ step, x, y, width, height, depth }): StepNode => {
+      const id = step.step_id;
+      return {
+        id,
+        type: step.type === 'sequential' ? 'block' : 'frame',
+        position: { x, y },
+        width,
+        height,
+        measured: { width, height },
+        zIndex: depth,
+        dragHandle: `.${style.handle}`,
+        domAttributes: { 'aria-roledescription': undefined },
+        data: {
+          step: current.get(id) ?? step,
+          depth,
+          status: statuses?.get(id),
+          problems: problems?.filter(({ stepId }) => stepId === id) ?? [],
+          isSelected: id === selectedId,
+          hasTabStop: id === tabStop,
+        },
+      };
+    }),
+  );
+  const onNodeClick = useCallback(
+    (_event: unknown, { id }: StepNode) => {
+      onSelect?.(id);
+      onOpen?.(id);
+    },
+    [onSelect, onOpen],
   );
   useTree(root, label);
   useUnzoom(root);
@@ -91,10 +103,7 @@ function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
           multiSelectionKeyCode={null}
           panActivationKeyCode={null}
           disableKeyboardA11y
-          onNodeClick={(_event, { id }) => {
-            onSelect?.(id);
-            onOpen?.(id);
-          }}
+          onNodeClick={onNodeClick}
           onPaneClick={() => onSelect?.(undefined)}
           onMoveStart={view.onMoveStart}
           onNodeDragStart={drag.onStart}
@@ -113,6 +122,35 @@ function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
       />
     </GraphEditingContext>
   );
+}
+
+/** Returns the steps as they were when the shape of their tree last changed, on which alone the layout depends. */
+function useShape(steps: Step[]): Step[] {
+  const [shape, setShape] = useState(steps);
+  if (shape !== steps && shapeOf(shape) !== shapeOf(steps)) setShape(steps);
+  return shape;
+}
+
+/** Returns the nodes, and the earlier objects of those that are as before: React draws only the others again. */
+function useUnchanged(nodes: StepNode[]): StepNode[] {
+  const last = useRef(nodes);
+  const before = last.current;
+  const byId = new Map(before.map((node) => [node.id, node]));
+  const kept = nodes.map((node) => {
+    const known = byId.get(node.id);
+    return known && isSameNode(known, node) ? known : node;
+  });
+  const isSame = kept.length === before.length && kept.every((node, index) => node === before[index]);
+  if (!isSame) last.current = kept;
+  return last.current;
+}
+
+function isSameNode(a: StepNode, b: StepNode): boolean {
+  return a.data.step === b.data.step && JSON.stringify(withoutStep(a)) === JSON.stringify(withoutStep(b));
+}
+
+function withoutStep({ data, ...node }: StepNode): object {
+  return { ...node, data: { ...data, step: undefined } };
 }
 
 /** Gives the element of the nodes the role `tree`; React Flow gives it none. */

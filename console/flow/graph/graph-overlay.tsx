@@ -1,6 +1,6 @@
 import { ViewportPortal } from '@xyflow/react';
 import { Plus } from 'lucide-react';
-import { type RefObject, useContext, useRef, useState } from 'react';
+import { memo, type RefObject, useContext, useRef, useState } from 'react';
 import { Menu, MenuItem, Popover, Text } from 'react-aria-components';
 import { classes } from '../../ui/classes.ts';
 import overlay from '../../ui/overlay.module.css';
@@ -19,6 +19,8 @@ const KINDS: { kind: StepKind; name: string; text: string }[] = [
   { kind: 'loop', name: 'Loop', text: 'For each item of the input, or until a value is reached' },
 ];
 
+type OverlayProps = { layout: Layout; drop: Gap | undefined };
+
 type AddStepMenuProps = {
   place: Place | undefined;
   trigger: RefObject<HTMLElement | null>;
@@ -26,7 +28,7 @@ type AddStepMenuProps = {
 };
 
 /** The lines of the graph, branch names, and the places where steps can be added or dropped. */
-export function GraphOverlay({ layout, drop }: { layout: Layout; drop: Gap | undefined }) {
+export const GraphOverlay = memo(function GraphOverlay({ layout, drop }: OverlayProps) {
   const editing = useContext(GraphEditingContext);
   return (
     <ViewportPortal>
@@ -60,7 +62,7 @@ export function GraphOverlay({ layout, drop }: { layout: Layout; drop: Gap | und
       {editing && <Gaps gaps={layout.gaps} drop={drop} />}
     </ViewportPortal>
   );
-}
+});
 
 function Gaps({ gaps, drop }: { gaps: Gap[]; drop: Gap | undefined }) {
   const trigger = useRef<HTMLButtonElement>(null);

@@ -66,6 +66,17 @@ export function layOut(steps: Step[]): Layout {
   return { ...layout, width, height: bottom + END.height };
 }
 
+/** Describes what the layout of a tree depends on: its steps, their order and their branches. */
+export function shapeOf(steps: Step[]): string {
+  const list = (of: Step[]): unknown[] =>
+    of.map((step) => [
+      step.step_id,
+      step.type,
+      listsInside(step).map((inner) => [inner.list.branch, list(inner.steps)]),
+    ]);
+  return JSON.stringify(list(steps));
+}
+
 function measureList(steps: Step[]): Size {
   const sizes = steps.map(measure);
   return {

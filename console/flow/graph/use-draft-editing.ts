@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { showToast } from '../../ui/toast.tsx';
 import {
   copyStep,
@@ -29,9 +29,14 @@ const EDITS: Record<Exclude<StepAction, 'remove' | 'duplicate' | 'copy'>, Edit> 
 
 /** Applies edits in the graph to the draft. `announce` reads them out to screen readers. */
 export function useDraftEditing(announce: (text: string) => void): GraphEditing {
-  const { steps, change, select, undoLatest } = useDraft();
+  const { steps: now, change, select, undoLatest } = useDraft();
+  const latest = useRef(now);
+  useEffect(() => {
+    latest.current = now;
+  });
+  // The same for all drafts: a large graph is not drawn again for each key that is typed.
   return useMemo(() => {
-    const nameOf = (id: string) => findStep(steps, id)?.step.name ?? id;
+    const nameOf = (id: string) => findStep(latest.current, id)?.step.name ?? id;
 
     function add(label: string, added: Step[], place: Parameters<typeof insertStep>[1]) {
       change(label, (now) => added.reduceRight((tree, step) => insertStep(tree, place, step), now));
@@ -40,6 +45,7 @@ export function useDraftEditing(announce: (text: string) => void): GraphEditing 
     }
 
     function remove(id: string) {
+      const steps = latest.current;
       const after = removeStep(steps, id);
       const next = ['down', 'up'] as const;
       const neighbour = next
@@ -64,6 +70,7 @@ export function useDraftEditing(announce: (text: string) => void): GraphEditing 
     }
 
     function act(action: StepAction, id: string) {
+      const steps = latest.current;
       const step = findStep(steps, id)?.step;
       if (!step) return;
       if (action === 'remove') return remove(id);
@@ -86,7 +93,7 @@ export function useDraftEditing(announce: (text: string) => void): GraphEditing 
     return {
       act,
       insert(kind, place) {
-        const step = newStep(kind, steps);
+        const step = newStep(kind, latest.current);
         add(`Add ${step.step_id}`, [step], place);
       },
       move(id, place) {
@@ -96,7 +103,7 @@ export function useDraftEditing(announce: (text: string) => void): GraphEditing 
       paste(text, id) {
         parseSteps(text).then(
           (pasted) => {
-            const taken = stepIdsOf(steps);
+            const taken = stepIdsOf(latest.current);
             const copies = pasted.map((step) => {
               const copy = copyStep(step, taken);
               for (const stepId of stepIdsOf([copy])) taken.add(stepId);
@@ -105,12 +112,12 @@ export function useDraftEditing(announce: (text: string) => void): GraphEditing 
             add(
               `Paste ${copies.map(({ step_id }) => step_id).join(', ')}`,
               copies,
-              placeBeside(steps, id, 1),
+              placeBeside(latest.current, id, 1),
             );
           },
           (error: Error) => showToast({ tone: 'bad', title: error.message }),
         );
       },
     };
-  }, [steps, change, select, undoLatest, announce]);
+  }, [change, select, undoLatest, announce]);
 }

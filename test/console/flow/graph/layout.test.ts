@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eachStep, type Step } from '../../../../console/flow/draft/steps.ts';
-import { arrowPath, layOut, type StepBox, wirePath } from '../../../../console/flow/graph/layout.ts';
+import { arrowPath, layOut, type StepBox, shapeOf, wirePath } from '../../../../console/flow/graph/layout.ts';
 import { trees } from '../arbitrary-steps.ts';
 
 const idsInside = (step: Step) => new Set([...eachStep([step])].map((placed) => placed.step.step_id));
@@ -32,6 +32,24 @@ describe('the layout of a graph', () => {
             else if (!idsInside(b.step).has(a.step.step_id)) assert.ok(!overlaps(a, b));
           }
         }
+      }),
+    );
+  });
+
+  it('is the same for trees of the same shape, whatever is typed in their steps', () => {
+    const geometry = (steps: Step[]) => {
+      const { boxes, ...rest } = layOut(steps);
+      return { ...rest, boxes: boxes.map(({ step, ...box }) => ({ ...box, id: step.step_id })) };
+    };
+    const typed = (steps: Step[]): Step[] =>
+      JSON.parse(JSON.stringify(steps), (key, value) =>
+        key === 'name' || key === 'prompt' ? 'typed' : value,
+      );
+    fc.assert(
+      fc.property(trees, trees, (one, other) => {
+        assert.equal(shapeOf(one), shapeOf(typed(one)));
+        assert.deepEqual(geometry(one), geometry(typed(one)));
+        if (shapeOf(one) === shapeOf(other)) assert.deepEqual(geometry(one), geometry(other));
       }),
     );
   });
