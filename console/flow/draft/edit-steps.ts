@@ -75,6 +75,23 @@ export function renameStep(steps: Step[], from: string, to: string): Step[] {
   return renameSteps(steps, new Map([[from, to]]));
 }
 
+/**
+ * Returns the step_id that a step takes over from its new name: undefined when its step_id was not derived from the name
+ * before, when a prompt or code refers to it, or when it stays the same.
+ */
+export function followName(steps: Step[], step: Step, nameBefore: string): string | undefined {
+  const { step_id, name } = step;
+  const others = stepIdsOf(steps);
+  others.delete(step_id);
+  const next = deriveStepId(name, 'step', others);
+  if (name.trim() === '' || next === step_id || deriveStepId(nameBefore, 'step', others) !== step_id)
+    return undefined;
+  const prompts = (tree: Step[]) =>
+    [...eachStep(tree)].map(({ step }) => (step.type === 'sequential' ? step.prompt : undefined));
+  const isReferred = String(prompts(steps)) !== String(prompts(renameStep(steps, step_id, next)));
+  return isReferred ? undefined : next;
+}
+
 /** Replaces a parallel or loop step with its inner steps, branch after branch. */
 export function unwrapStep(steps: Step[], stepId: string): Step[] {
   return mapLists(steps, (list) =>

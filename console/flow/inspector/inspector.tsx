@@ -1,14 +1,15 @@
 import { useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Note } from '../../ui/feedback.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { TextField } from '../../ui/fields/text-field.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Fact, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { findStepIdProblem } from '../draft/edit-steps.ts';
+import { findStepIdProblem, followName } from '../draft/edit-steps.ts';
 import { changeStep, eachStep, findStep, type SequentialStep, type Step, stepIdsOf } from '../draft/steps.ts';
 import { useDraft, useFlow } from '../flow-context.ts';
+import { useSide } from '../versions/flow-difference.tsx';
 import { CodeFields, LlmFields } from './block-fields.tsx';
 import { changeKind } from './change-fields.ts';
 import style from './inspector.module.css';
@@ -103,7 +104,8 @@ function FlowInspector({ missing }: { missing: unknown }) {
             {problems.map(({ stepId, field, message }) => (
               <li key={`${stepId} ${field} ${message}`}>
                 <button type="button" onClick={() => select(stepId)} disabled={stepId === undefined}>
-                  <code>{stepId ?? 'flow'}</code> <span className={style.problem}>{message}</span>
+                  <strong>{findStep(steps, stepId)?.step.name ?? 'The flow'}</strong>{' '}
+                  <span className={style.problem}>{message}</span>
                 </button>
               </li>
             ))}
@@ -131,8 +133,18 @@ function countKind(steps: Step[], kind: 'llm' | 'code'): number {
 
 /** Edits the name, step_id and kind of a step. */
 function StepNames({ step }: { step: Step }) {
-  const { change } = useDraft();
+  const { steps, change, rename } = useDraft();
   const { set, problemOf } = useStep(step);
+  const nameBefore = useRef(step.name);
+  const { latestVersion } = useFlow().flow;
+  const published = useSide(latestVersion ?? 'draft').steps;
+  /** Gives the step the step_id of its new name, unless prompts, code or a published version use the present one. */
+  function follow() {
+    const to = followName(steps, step, nameBefore.current);
+    nameBefore.current = step.name;
+    const isPublished = latestVersion !== null && (!published || findStep(published, step.step_id));
+    if (to !== undefined && !isPublished) rename(step.step_id, to);
+  }
   const isBlock = step.type === 'sequential';
   return (
     <div className={style.names}>
@@ -141,6 +153,10 @@ function StepNames({ step }: { step: Step }) {
         label="Name"
         value={step.name}
         onChange={(name) => set('name', name)}
+        onFocus={() => {
+          nameBefore.current = step.name;
+        }}
+        onBlur={follow}
         error={step.name === '' ? 'Give the step a name.' : problemOf('name')}
         maxLength={200}
       />

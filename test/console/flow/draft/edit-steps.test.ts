@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
   copyStep,
+  followName,
   insertStep,
   moveStep,
   placeBeside,
@@ -39,6 +40,23 @@ const blocksIn = (steps: Step[]) =>
   [...eachStep(steps)].filter(({ step }) => step.type === 'sequential').map(({ step }) => step.step_id);
 const hasNoEmptyList = (steps: Step[]) =>
   [...eachStep(steps)].every(({ step }) => listsInside(step).every((inner) => inner.steps.length > 0));
+
+describe('the step_id of a step whose name changes', () => {
+  const named = (step_id: string, name: string) => ({ ...block(step_id), name });
+
+  it('follows the name', () => {
+    const step = named('model-call-2', 'Sum up');
+    assert.equal(followName([block('model-call'), step], step, 'Model call'), 'sum-up');
+    assert.equal(followName([block('sum-up'), step], step, 'Model call 2'), 'sum-up-2');
+  });
+
+  it('stays when the author has chosen it, when the name is empty, and when a prompt refers to it', () => {
+    const [chosen, empty, used] = [named('mine', 'Sum up'), named('code', ' '), named('code', 'Sum up')];
+    assert.equal(followName([chosen], chosen, 'Code'), undefined);
+    assert.equal(followName([empty], empty, 'Code'), undefined);
+    assert.equal(followName([used, block('last', '{{steps.code}}')], used, 'Code'), undefined);
+  });
+});
 
 describe('edits of the steps of a draft', () => {
   it('insert a step, and change nothing else', () => {
