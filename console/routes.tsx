@@ -27,6 +27,12 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
 });
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations/$invitationId',
+  component: lazyRouteComponent(() => import('./home/invitation-page.tsx'), 'InvitationPage'),
+});
+
 const org = createRoute({
   getParentRoute: () => root,
   path: '/orgs/$org',
@@ -165,6 +171,7 @@ const call = createRoute({
 const tree = root.addChildren([
   home,
   account,
+  invitation,
   org.addChildren([
     orgHome,
     webhooks.addChildren([deliveries, secret]),

@@ -149,7 +149,8 @@ function writeMessage(
   organization: string,
   url: string,
 ): string {
-  return `You are invited to the organization ${organization} of Weir at ${url}, with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept it by ${expires_at.toISOString().slice(0, 10)}: weir login ${url}, then weir invitation accept ${id} (or, without that command, POST ${url}${acceptInvitationPath(id)})`;
+  const until = expires_at.toISOString().slice(0, 10);
+  return `You are invited to the organization ${organization} of Weir, with the role ${role}. Open this link by ${until}, and sign in with the e-mail address ${email}, which has to be verified: ${url}/console/invitations/${id} (in a terminal: weir login ${url}, then weir invitation accept ${id})`;
 }
 
 function toInvitation(row: InvitationRow) {

@@ -31,6 +31,10 @@ const userRecord = z
           organization: z.object(named),
           role,
           invitedBy: z.string().meta({ description: 'A user id.' }),
+          inviterName: z
+            .string()
+            .nullable()
+            .meta({ description: 'The name or e-mail address of that user.' }),
           expiresAt: z.iso.datetime(),
         }),
       )

@@ -79,11 +79,12 @@ async function describeUser({ db }: ApiDeps, user: UserPrincipal): Promise<Me> {
 async function describeInvitations(db: Db, { userId, profile }: UserPrincipal) {
   const email = verifiedAddress(profile);
   const rows = email === undefined ? [] : await listInvitationsOf(db, { email, userId }, INVITATIONS_MAX);
-  return rows.map(({ id, organization_id, slug, name, role, invited_by, expires_at }) => ({
+  return rows.map(({ id, organization_id, slug, name, role, invited_by, inviter, expires_at }) => ({
     id,
     organization: { id: organization_id, slug, name },
     role,
     invitedBy: invited_by,
+    inviterName: inviter,
     expiresAt: expires_at.toISOString(),
   }));
 }

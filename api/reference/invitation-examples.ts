@@ -13,7 +13,7 @@ const invitation = {
 };
 export const createdInvitation = {
   ...invitation,
-  message: `You are invited to the organization ${organization.name} of Weir at https://weir.example.com, with the role member. Sign in with the e-mail address ${invitation.email}, which has to be verified, and accept it by 2026-02-07: weir login https://weir.example.com, then weir invitation accept ${invitation.id} (or, without that command, POST https://weir.example.com/api/v1/invitations/${invitation.id}/accept)`,
+  message: `You are invited to the organization ${organization.name} of Weir, with the role member. Open this link by 2026-02-07, and sign in with the e-mail address ${invitation.email}, which has to be verified: https://weir.example.com/console/invitations/${invitation.id} (in a terminal: weir login https://weir.example.com, then weir invitation accept ${invitation.id})`,
 };
 export const invitationPage = { invitations: [invitation], hasMore: false, nextCursor: null };
 

@@ -62,8 +62,8 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
                   </td>
                   <td align="right">
                     <CopyButton
-                      text={`You are invited to Weir as ${invitation.role}. Sign in at ${location.origin}/console/ with the e-mail address ${invitation.email}, and accept the invitation.`}
-                      label={`Copy a message to ${invitation.email}`}
+                      text={`${location.origin}/console/invitations/${invitation.id}`}
+                      label={`Copy the link for ${invitation.email}`}
                     />{' '}
                     <Button
                       size="small"
@@ -100,7 +100,7 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
   );
 }
 
-/** Invites somebody by e-mail address, and shows the message to send. */
+/** Invites somebody by e-mail address, and shows the link to send. */
 export function InviteDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<'admin' | 'member'>('member');
@@ -110,15 +110,17 @@ export function InviteDialog({ organizationId, onClose }: { organizationId: stri
     onSuccess: () => refetch('/api/v1/organizations/{org_id}/invitations'),
   });
   if (invite.data) {
-    const link = `${location.origin}/console/`;
-    const text = `${invite.data.message}\n\nOr in the browser, at ${link}`;
     return (
       <Dialog title={`${invite.data.email} is invited`} isOpen onClose={onClose} width="36rem">
         <p>
-          Weir sends no e-mail: send this message yourself. The invitation shows in the console once they have
-          signed in with that address.
+          Weir sends no e-mail: send this link yourself. It asks them to sign in with that address, and leads
+          to your projects. It is valid for 7 days.
         </p>
-        <CodeBlock label="the message" text={text} isWrapped />
+        <CodeBlock
+          label="the link"
+          text={`${location.origin}/console/invitations/${invite.data.id}`}
+          isWrapped
+        />
         <DialogActions>
           <Button variant="primary" onPress={onClose}>
             Done

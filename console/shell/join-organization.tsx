@@ -26,14 +26,14 @@ export function Invitations() {
   return (
     <Panel title="Invitations" isFlush>
       <Table label="Invitations" head={['Organization', 'Role', 'Invited by', 'Expires', '']}>
-        {invitations.map(({ id, organization, role, invitedBy, expiresAt }) => (
+        {invitations.map(({ id, organization, role, invitedBy, inviterName, expiresAt }) => (
           <tr key={id}>
             <td>
               <Clipped text={organization.name} />
             </td>
             <td>{role}</td>
             <td>
-              <Clipped text={invitedBy} />
+              <Clipped text={inviterName ?? invitedBy} />
             </td>
             <td>
               <Time at={expiresAt} />

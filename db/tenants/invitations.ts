@@ -148,6 +148,12 @@ export function listInvitationsOf(
   limit: number,
 ) {
   return selectInvitationsOf(db, email)
+    .leftJoin('member_profile as profile', (join) =>
+      join
+        .onRef('profile.organization_id', '=', 'invitation.organization_id')
+        .onRef('profile.user_id', '=', 'invitation.invited_by'),
+    )
+    .select((eb) => eb.fn.coalesce('profile.name', 'profile.email').as('inviter'))
     .where('invitation.expires_at', '>', sql<Date>`now()`)
     .where(({ not, exists, selectFrom }) =>
       not(

@@ -18,7 +18,7 @@ describe('invitations', () => {
     const { organizationId, users } = management.acme;
     assert.deepEqual(rest, { organizationId, email, role: 'admin', state: 'open', invitedBy: users.owner });
     assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 7 * 24 * 3_600_000);
-    for (const part of [email, `/api/v1/invitations/${id}/accept`, management.weir.url])
+    for (const part of [email, `${management.weir.url}/console/invitations/${id} `])
       assert.ok(message.includes(part), message);
     const { body: organization } = await call('GET', `/organizations/${organizationId}`);
     assert.ok(message.includes(`the organization ${organization.name} of Weir`), message);
@@ -40,11 +40,20 @@ describe('invitations', () => {
     const email = addressOf();
     const { id } = await invite(email.toUpperCase(), 'admin');
     const { userId, key } = await verified(email.replace('example', 'Example'));
+    const inviter = { organization_id: management.acme.organizationId, user_id: management.acme.users.owner };
+    await management.weir.db
+      .insertInto('member_profile')
+      .values({ ...inviter, name: 'Olga', email: null, email_verified: false, told_at: new Date() })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'user_id']).doUpdateSet({ name: 'Olga' }),
+      )
+      .execute();
     const { body: me } = await call('GET', '/me', undefined, key);
     const { organizationId, organization, users } = management.acme;
     const acme = { id: organizationId, slug: organization, name: organization };
     const { expiresAt, ...listed } = me.invitations[0];
-    assert.deepEqual(listed, { id, organization: acme, role: 'admin', invitedBy: users.owner });
+    const by = { invitedBy: users.owner, inviterName: 'Olga' };
+    assert.deepEqual(listed, { id, organization: acme, role: 'admin', ...by });
     assert.equal(await roleOf(userId), undefined);
     const joined = await accept(id, key);
     assert.deepEqual([joined.status, joined.body], [200, { organization: acme, role: 'admin' }]);

@@ -25,7 +25,7 @@ describe('weir invitation, over HTTP alone', () => {
     const bea = await provider.token('bea', { email, email_verified: true });
     const created = await as(acme.token.owner, 'invitation', 'create', acme.organization, email);
     assert.equal(created.code, 0, created.stderr);
-    const id = /invitations\/([\da-f-]{36})\/accept/.exec(created.stdout)?.[1] ?? '';
+    const id = /console\/invitations\/([\da-f-]{36}) /.exec(created.stdout)?.[1] ?? '';
     const listed = await as(acme.token.owner, 'invitation', 'list', acme.organization);
     assert.match(listed.stdout, new RegExp(`^${id} +${email} +member +open `, 'm'));
     const found = (await as(bea, 'whoami')).stdout;

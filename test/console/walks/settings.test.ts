@@ -131,6 +131,26 @@ describeWalks('the settings of the console', (walk) => {
     await lookAt('signing-secret');
   });
 
+  walk('let somebody join by one link, which ends in a project', 'member', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const { organizationId } = await weir.createTenant();
+    const invitation = await weir.db
+      .insertInto('invitation')
+      .values({
+        ...{ organization_id: organizationId, email: 'member@weir.local', role: 'member' },
+        ...{ invited_by: 'somebody', expires_at: new Date(Date.now() + 86_400_000) },
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await open(`invitations/${invitation.id}`);
+    await lookAt('invitation');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.waitForURL(/\/orgs\/[^/]+\/projects\/[^/]+$/);
+    await open(`invitations/${invitation.id}`);
+    await page.getByText('No open invitation').waitFor();
+    await lookAt('invitation-used');
+  });
+
   walk('revoke the last invitation, and ask nothing about the next one', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     await weir.db.deleteFrom('invitation').execute();
