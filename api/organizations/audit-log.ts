@@ -1,6 +1,7 @@
 // GET /organizations/{org_id}/audit-log lists who changed what.
 import { z } from 'zod';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
+import { nameResources } from '../../db/tenants/name-resources.ts';
 import { identifyUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -72,7 +73,8 @@ function listAuditLog({ db }: ApiDeps): ApiMiddleware {
       limit: limit + 1,
     });
     const { page, end } = toPage(rows, limit, ({ at }) => at);
-    ctx.body = { entries: page.map(toAuditEntry), ...end };
+    const named = await nameResources(db, organizationId, page);
+    ctx.body = { entries: page.map((row) => toAuditEntry(row, named)), ...end };
   };
 }
 

@@ -154,6 +154,12 @@ const auditEntry = z
       .meta({ description: 'The user’s e-mail address, from the same token.' }),
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
+    resourceName: z.string().nullable().meta({
+      description:
+        'The name of the flow, project, API key or member; null for others, and once it is deleted.',
+    }),
+    project: z.string().nullable().meta({ description: 'The slug of the project that the entry is about.' }),
+    flow: z.string().nullable().meta({ description: 'The slug of the flow that the entry is about.' }),
     details: z.record(z.string(), z.unknown()).meta({ description: 'What was changed; never a secret.' }),
     requestId: z.string().meta({ description: 'The X-Request-Id of the response.' }),
     traceId: z.string().optional().meta({

@@ -3,6 +3,7 @@ import type { ApiKeyRow } from '../../db/tenants/api-keys.ts';
 import type { AuditEntryRow } from '../../db/tenants/audit-entries.ts';
 import type { AssistantRow } from '../../db/tenants/connected-assistants.ts';
 import type { MemberRow } from '../../db/tenants/memberships.ts';
+import { idsOf, type NamedResource } from '../../db/tenants/name-resources.ts';
 import type { OperatorKeyRow } from '../../db/tenants/operator-keys.ts';
 import type { UserOrganization } from '../../db/tenants/organizations.ts';
 import type { ProjectRow } from '../../db/tenants/projects.ts';
@@ -44,7 +45,10 @@ export function toAssistant(row: AssistantRow) {
 }
 
 /** Describes an entry of the audit log for responses and the `weir` command. */
-export function toAuditEntry(row: AuditEntryRow) {
+export function toAuditEntry(row: AuditEntryRow, named: ReadonlyMap<string, NamedResource>) {
+  const place = idsOf(row)
+    .map((id) => named.get(id))
+    .find((resource) => resource?.project !== undefined);
   return {
     at: row.at,
     actor: row.actor,
@@ -52,6 +56,9 @@ export function toAuditEntry(row: AuditEntryRow) {
     actorEmail: row.email,
     action: row.action,
     resourceId: row.resource_id,
+    resourceName: named.get(row.resource_id)?.name ?? null,
+    project: place?.project ?? null,
+    flow: place?.flow ?? null,
     details: row.details,
     requestId: row.request_id,
     ...(row.trace_id !== null && { traceId: row.trace_id }),

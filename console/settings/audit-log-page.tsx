@@ -3,7 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Fragment, useEffect, useState } from 'react';
 import { $api, type Schemas } from '../api/client.ts';
 import { PAGES_BEFORE } from '../api/query-options.ts';
-import { hasRole, useOrganization, useUserName } from '../shell/me.ts';
+import { hasRole, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/notes.tsx';
 import { Button } from '../ui/button.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
@@ -13,11 +13,13 @@ import { TextField } from '../ui/fields/text-field.tsx';
 import { Clipped, Panel, Row, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
+import { AuditTarget } from './audit-target.tsx';
 import { SINCE_OPTIONS, sinceOf } from './search.ts';
 import style from './settings.module.css';
 
 type Props = {
-  organizationId: string;
+  /** The slug of the organization. */
+  org: string;
   query: UseInfiniteQueryResult<InfiniteData<Schemas['AuditLog']>, Error>;
   /** Called with an action to filter by. */
   onChoose: (action: string) => void;
@@ -109,7 +111,7 @@ export function AuditLogPage() {
       </form>
       <Panel isFlush>
         <AuditEntries
-          organizationId={organization.id}
+          org={org}
           query={query}
           onChoose={(action) => void navigate({ search: { ...search, action } })}
         />
@@ -119,8 +121,7 @@ export function AuditLogPage() {
 }
 
 /** The entries of an audit log. Each opens to show its details and request id. */
-function AuditEntries({ organizationId, query, onChoose }: Props) {
-  const nameOfUser = useUserName(organizationId);
+function AuditEntries({ org, query, onChoose }: Props) {
   const [opened, setOpened] = useState<string>();
   return (
     <>
@@ -154,13 +155,7 @@ function AuditEntries({ organizationId, query, onChoose }: Props) {
                         </Button>
                       </td>
                       <td>
-                        <Clipped
-                          text={
-                            entry.action.startsWith('member.')
-                              ? nameOfUser(entry.resourceId)
-                              : entry.resourceId
-                          }
-                        />
+                        <AuditTarget org={org} entry={entry} />
                       </td>
                       <td align="right">
                         <Button

@@ -44,6 +44,33 @@ describe('audit log', () => {
     assert.ok(!JSON.stringify(seen).includes('traceId'));
   });
 
+  it('names the flow, project, key or member of each entry, while it exists', async () => {
+    const { organizationId, projectId, users } = management.acme;
+    const key = await call('POST', `/projects/${projectId}/api-keys`, {
+      environment: 'test',
+      name: 'backend',
+    });
+    const flow = await call('POST', `/projects/${projectId}/flows`, { name: 'Greet', slug: 'greet' });
+    await call('PUT', `/organizations/${organizationId}/members/${users.member}`, { role: 'admin' });
+    const { slug: project } = (await call('GET', `/projects/${projectId}`)).body;
+    const named = async () => {
+      const { entries } = (await call('GET', path())).body;
+      return entries.map((entry: Record<string, unknown>) => [
+        entry.action,
+        entry.resourceName,
+        entry.project,
+        entry.flow,
+      ]);
+    };
+    const [member, created, minted] = await named();
+    assert.deepEqual(created, ['flow.create', 'Greet', project, 'greet']);
+    assert.deepEqual(minted, ['api_key.create', 'backend', project, null]);
+    assert.deepEqual([member[0], ...member.slice(2)], ['member.update', null, null]);
+    assert.equal(key.status, 201);
+    await call('DELETE', `/projects/${projectId}/flows/${flow.body.id}`);
+    assert.deepEqual((await named())[0], ['flow.delete', null, null, null]);
+  });
+
   it('has one entry when several delete an organization at once, and all but one get 404', async () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => call('DELETE', `/organizations/${management.acme.organizationId}`)),
