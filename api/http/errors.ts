@@ -156,6 +156,19 @@ function answerError(
   error: unknown,
   countRateLimited: ((state: ApiState) => void) | undefined,
 ): void {
+  const { answer, body } = toErrorBody(ctx, error);
+  if (answer.code === 'RATE_LIMITED') countRateLimited?.(ctx.state as ApiState);
+  ctx.status = STATUS[answer.code];
+  if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
+  // RFC 9110 requires it in every 405, also for a problem of the body.
+  if (ctx.status === 405 && !ctx.response.get('Allow')) ctx.set('Allow', ctx.method);
+  if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
+  else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+  answerRefusal(ctx, body);
+}
+
+/** Converts any error of a request as `toServiceError` does, and makes its body. The log of the request gets its code. */
+export function toErrorBody(ctx: Context, error: unknown): { answer: ServiceError; body: object } {
   const answer = toServiceError(error, {
     requestId: ctx.state.requestId,
     fields: { method: ctx.method, route: routeOf(ctx) },
@@ -163,19 +176,12 @@ function answerError(
     mayBeStored: ctx.state.accepted !== undefined,
   });
   ctx.state.errorCode = answer.code;
-  if (answer.code === 'RATE_LIMITED') countRateLimited?.(ctx.state as ApiState);
   if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
-  ctx.status = STATUS[answer.code];
-  if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
-  // RFC 9110 requires it in every 405, also for a problem of the body.
-  if (ctx.status === 405 && !ctx.response.get('Allow')) ctx.set('Allow', ctx.method);
-  if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
-  else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
   const message =
     ctx.state.accepted && answer.code === 'RATE_LIMITED'
       ? `${answer.message} ${MAY_BE_STORED}`
       : answer.message;
-  answerRefusal(ctx, errorBody(answer.code, message, { ...ctx.state.accepted, ...answer.extra }));
+  return { answer, body: errorBody(answer.code, message, { ...ctx.state.accepted, ...answer.extra }) };
 }
 
 /**

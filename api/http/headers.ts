@@ -19,6 +19,7 @@ export const idempotentReplayed = header(
   z.literal('true'),
   'Sent when the run was accepted before: by a request with the same Idempotency-Key, or by the same resume.',
 );
+export const location = header('Location', z.string(), 'The path of the run, to poll.');
 
 export const errorCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' });
 

@@ -113,7 +113,8 @@ function logRequest(ctx: Context, ms: number, { limit, ...fields }: Record<strin
     method: ctx.method,
     route: routeOf(ctx),
     status,
-    ...(status !== null && status >= 400 && { code: ctx.state.errorCode }),
+    // Also of an error that came after the 200 of an answer that was kept alive.
+    ...(ctx.state.errorCode && { code: ctx.state.errorCode }),
     ...(status === 429 && { limit }),
     duration_ms: Math.round(ms),
     // The client hung up, or was cut off, before the end of the response.

@@ -2,9 +2,10 @@
 // its schemas.
 import type { z } from 'zod';
 import { etagHeader, ifNoneMatch } from '../http/etag.ts';
-import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
+import { idempotentReplayed, location, rateLimitHeaders } from '../http/headers.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { modelKeyHeaders } from '../runs/calls/read-model-keys.ts';
+import { preferenceApplied, preferHeaders } from '../runs/prefer.ts';
 import { idempotencyHeaders } from '../runs/run-shapes/requests.ts';
 import { ifMatch } from './if-match.ts';
 import { webhookHeaders } from './webhooks.ts';
@@ -25,7 +26,11 @@ export const HEADERS: Header[] = [
     sent: 'request',
     meaning: '`application/json`, required where there is a body. A body has no `Content-Encoding`.',
   },
-  ...describe('request', { ...idempotencyHeaders.shape, ...modelKeyHeaders.shape }),
+  ...describe('request', {
+    ...idempotencyHeaders.shape,
+    ...modelKeyHeaders.shape,
+    ...preferHeaders.shape,
+  }),
   {
     name: 'Last-Event-ID',
     sent: 'request',
@@ -55,7 +60,12 @@ export const HEADERS: Header[] = [
     sent: 'response',
     meaning: 'Seconds until a request is accepted again. On every 429 and 503.',
   },
-  ...describe('response', { 'Idempotent-Replayed': idempotentReplayed, ...etagHeader }),
+  ...describe('response', {
+    'Idempotent-Replayed': idempotentReplayed,
+    ...preferenceApplied,
+    Location: location,
+    ...etagHeader,
+  }),
   { name: 'Allow', sent: 'response', meaning: 'The methods that the path accepts. On every 405.' },
   { name: 'WWW-Authenticate', sent: 'response', meaning: 'The scheme to use. On every 401.' },
   {
@@ -67,7 +77,7 @@ export const HEADERS: Header[] = [
   {
     name: 'X-Accel-Buffering',
     sent: 'response',
-    meaning: '`no` on Server-Sent Events, so that nginx does not buffer them.',
+    meaning: '`no` on Server-Sent Events and with `keep-alive`, so that nginx does not buffer them.',
   },
   {
     name: 'Strict-Transport-Security',

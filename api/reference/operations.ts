@@ -75,8 +75,8 @@ export function notModified({ headers }: ZodOpenApiResponseObject): ZodOpenApiRe
 }
 
 /** Describes the answer of an endpoint that starts a run. */
-export function runAnswer(description: string, schema: z.ZodType, examples: Examples) {
-  return answer(description, schema, examples, { 'Idempotent-Replayed': idempotentReplayed });
+export function runAnswer(description: string, schema: z.ZodType, examples: Examples, headers: Headers = {}) {
+  return answer(description, schema, examples, { 'Idempotent-Replayed': idempotentReplayed, ...headers });
 }
 
 type ErrorExample = string | { message: string; [field: string]: unknown };

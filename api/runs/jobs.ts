@@ -61,8 +61,10 @@ import { idempotencyHeaders, type JobRequest, jobRequest } from './run-shapes/re
 import { describeProblems } from './run-shapes/tool-requests.ts';
 import type { Updates } from './updates.ts';
 
-/** Maximum time that a request may wait for the end. */
+/** Maximum time that a request may ask to wait for the end. */
 export const WAIT_MAX_SECONDS = 60;
+/** It is answered earlier, before proxies that give up after 60 s do. */
+const ANSWERED_AFTER_MS = 50_000;
 
 const headers = idempotencyHeaders.extend({ ...modelKeyHeaders.shape, ...ifMatchDraft.shape });
 
@@ -73,7 +75,8 @@ const jobQuery = z.strictObject({
   wait: queryNumber(0, WAIT_MAX_SECONDS)
     .default(0)
     .meta({
-      description: 'Seconds: the answer comes when the run has ended or pauses, at the latest after these.',
+      description:
+        'Seconds: the answer comes when the run has ended or pauses, at the latest after these, and always within 55 s.',
       override: { default: 0 },
     }),
   receipt: receiptParameter,
@@ -259,7 +262,9 @@ function waitForEnd(deps: ApiDeps, updates: Updates): ApiMiddleware {
       const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
       const { release } = deps.openRequests.follow(organizationId);
       ctx.state.releaseRequest?.();
-      await updates.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(release);
+      await updates
+        .wait(ended, Math.min(wait * 1_000, ANSWERED_AFTER_MS), readerSignal(ctx.res, deps.stopping))
+        .finally(release);
       await requireStillAllowed(deps, ctx.state.principal, organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
       if (!later) throw runOfFlowNotFound();

@@ -84,8 +84,12 @@ async function accumulate(
 
 /** Starts an accepted job and answers 202. Answers the same for a repeated request. */
 export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCall): Promise<void> {
-  const { executionId, flowId, blockCount } = job;
   if (!job.outcome) await startSoon(deps, job, takePermit(ctx.state));
+  answerAccepted(ctx, job);
+}
+
+export function answerAccepted(ctx: ApiContext, job: AcceptedCall): void {
+  const { executionId, flowId, blockCount } = job;
   ctx.status = 202;
   ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(job.trace) };
 }

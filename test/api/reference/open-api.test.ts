@@ -110,6 +110,7 @@ describe('API reference', () => {
         const header = [
           ...(starts || path.endsWith('/grants') ? ['Idempotency-Key'] : []),
           ...(starts || path.endsWith('/runs/retry') ? ['X-Weir-Model-Key'] : []),
+          ...(path.endsWith('/execute') ? ['Prefer'] : []),
           ...(resumable ? ['Last-Event-ID'] : []),
           ...(isPolled ? ['If-None-Match'] : []),
           ...(IF_HEADERS[`${method} ${path.split('{flow_id}')[1]}`] ?? []),
@@ -127,7 +128,10 @@ describe('API reference', () => {
             (isPolled || (TAGGED.test(path) && !isList)) && ['200', '201', '304'].includes(status)
               ? ['ETag']
               : [];
-          const expected = [...limits, ...tagged, ...(more ? [more] : [])];
+          const preferred = path.endsWith('/execute')
+            ? { 200: ['Preference-Applied'], 202: ['Preference-Applied', 'Location'] }[status]
+            : undefined;
+          const expected = [...limits, ...tagged, ...(more ? [more] : []), ...(preferred ?? [])];
           assert.deepEqual(Object.keys(headers ?? {}), expected, `${method} ${path} ${status}`);
         }
         const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
