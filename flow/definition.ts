@@ -13,6 +13,9 @@ export type ProcessorType = (typeof PROCESSOR_TYPES)[number];
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
+export const ON_LENGTH = ['fail', 'accept'] as const;
+type OnLength = (typeof ON_LENGTH)[number];
+
 /** Limits and switches of one block; every field is optional. */
 type ProcessorConfig = {
   /** The block takes part in tool calls. */
@@ -21,8 +24,10 @@ type ProcessorConfig = {
   max_tool_iterations?: number;
   /** llm: sampling temperature, 0–2. */
   temperature?: number;
-  /** llm: most tokens the model may answer with; 4,096 when absent. */
+  /** llm: most tokens the model may answer with; when absent, as many as the model can. */
   max_tokens?: number;
+  /** llm: what an answer does that was cut off at its token limit: it fails the block, or its text is the output. */
+  on_length?: OnLength;
   /** Time limit in milliseconds. llm: of one request to the model; code: of processor time. */
   timeout_ms?: number;
   /** llm: how often a request that the provider refused is repeated. */

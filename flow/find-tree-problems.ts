@@ -95,9 +95,11 @@ function checkBlock(block: SequentialStep, depth: number, report: Report): void 
   if (depth > 0) report(field, 'A block inside a parallel or loop step cannot call tools.');
 }
 
-function checkConfig({ processor_type, processor_config }: SequentialStep, report: Report): void {
-  const problem = findTimeoutProblem(processor_type, processor_config);
-  if (problem) report(['processor_config', 'timeout_ms'], problem);
+function checkConfig(block: SequentialStep, report: Report): void {
+  const tooLong = findTimeoutProblem(block.processor_type, block.processor_config);
+  if (tooLong) report(['processor_config', 'timeout_ms'], tooLong);
+  const unusable = findOnLengthProblem(block);
+  if (unusable) report(['processor_config', 'on_length'], unusable);
 }
 
 function checkParallel(step: ParallelStep, report: Report): void {
@@ -128,6 +130,16 @@ export function findTimeoutProblem(
 ): string | undefined {
   if (type !== 'code' || (config.timeout_ms ?? 0) <= CODE_TIMEOUT_MAX_MS) return undefined;
   return `The timeout_ms of a code block is at most ${CODE_TIMEOUT_MAX_MS}.`;
+}
+
+/** Says why a block cannot accept an answer that was cut off; undefined when it can, or does not. */
+export function findOnLengthProblem({
+  outputSchema,
+  processor_config: config = {},
+}: Pick<Block, 'outputSchema' | 'processor_config'>): string | undefined {
+  if (config.on_length !== 'accept' || (outputSchema === undefined && !config.tools_enabled))
+    return undefined;
+  return 'Only text can be accepted when it was cut off: remove the outputSchema and tools_enabled, or on_length.';
 }
 
 /** Finds what keeps a definition from being walked, from the outside in; [] when `findTreeProblems` can do the rest. */

@@ -38,8 +38,7 @@ export const OUTPUTS_READ_MAX_BYTES = 8 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, together with everything else that one model call sends. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
-/** Tokens that a model may answer with: the default for a block without max_tokens, and the maximum. */
-export const ANSWER_TOKENS_DEFAULT = 4_096;
+/** The most that a block may set as max_tokens. */
 export const ANSWER_TOKENS_MAX = 10_000_000;
 export const SCHEMA_MAX_BYTES = 64 * 1024;
 /** The time that one request to a model may take. */

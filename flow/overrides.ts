@@ -1,6 +1,6 @@
 // Block overrides: the config plane of a run (docs/run-and-wait.md, Change blocks for one run).
 import type { Block, FlowDefinition } from './definition.ts';
-import { findTimeoutProblem } from './find-tree-problems.ts';
+import { findOnLengthProblem, findTimeoutProblem } from './find-tree-problems.ts';
 import { listBlocks } from './plan.ts';
 
 /** The fields of a block that a caller may override; never the processor type or code (see `findOverrideProblems`). */
@@ -35,6 +35,8 @@ export function findOverrideProblems(
       });
     const tooLong = findTimeoutProblem(block.processor_type, override.processor_config);
     if (tooLong) problems.push({ field: `${stepId}.processor_config.timeout_ms`, message: tooLong });
+    const unusable = findOnLengthProblem(applyOverride(block, override));
+    if (unusable) problems.push({ field: `${stepId}.processor_config.on_length`, message: unusable });
     if (override.model !== undefined && block.processor_type !== 'llm')
       problems.push({ field: `${stepId}.model`, message: 'Only an llm block has a model.' });
     return problems;

@@ -2,13 +2,7 @@
 import type { OpenAI } from 'openai';
 import type { Block, Json, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import {
-  ANSWER_TOKENS_DEFAULT,
-  ANSWER_TOKENS_MAX,
-  JSON_DEPTH_MAX,
-  MODEL_TIMEOUT_DEFAULT_MS,
-  TOOL_MESSAGES_MAX_BYTES,
-} from '../../flow/limits.ts';
+import { JSON_DEPTH_MAX, MODEL_TIMEOUT_DEFAULT_MS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
 import type { Attachment } from '../../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
@@ -82,9 +76,9 @@ export async function askModel(
 ): Promise<BlockOutput> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
   const { organizationId, usage, tools = [] } = request;
-  const { json_schema: hasFormat } = deps.registry.capabilities(model);
+  const { json_schema: hasFormat, output_tokens } = deps.registry.capabilities(model);
   usage.model = model;
-  const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
+  const answerTokens = config.max_tokens ?? output_tokens;
   const { messages, format } = buildMessages(request, { hasFormat });
 
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
@@ -94,12 +88,13 @@ export async function askModel(
       ...(tools.length > 0 && { tools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
     const recent = deps.answerLengths.expect(organizationId, model);
-    const expected = estimateUsage(asked, Math.min(answerTokens, recent));
+    const expected = estimateUsage(asked, Math.min(answerTokens ?? Infinity, recent));
     const estimate = deps.registry.costMicrocredits(model, expected);
     const provider = await request.begin(usage.costMicrocredits + estimate);
     const asking: Ask = {
       organizationId,
       asText: schema !== undefined || tools.length > 0,
+      acceptsCut: config.on_length === 'accept' && schema === undefined && tools.length === 0,
       params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
       timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
@@ -205,7 +200,8 @@ function sampling({
 }
 
 /** OpenAI's reasoning models refuse `max_tokens`; other servers may not know `max_completion_tokens`. */
-function answerLimit(model: string, tokens: number) {
+function answerLimit(model: string, tokens: number | undefined) {
+  if (tokens === undefined) return {};
   return model.startsWith('openai/') ? { max_completion_tokens: tokens } : { max_tokens: tokens };
 }
 

@@ -71,6 +71,8 @@ export type Ask = {
   organizationId: string;
   /** Whether the text itself is needed, however long it is. */
   asText: boolean;
+  /** Whether a text that was cut off at its token limit is an answer. */
+  acceptsCut: boolean;
   /** The time that the request and its answer may take, in milliseconds. */
   timeoutMs: number;
   signal: AbortSignal;
@@ -151,9 +153,10 @@ async function requestChat(
     const said = providerMessage(message.refusal || 'its content filter stopped the answer', provider);
     throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${said}`, { model });
   }
-  if (finishReason === 'length')
+  const hasText = content !== undefined || tooLong !== undefined || Boolean(message.content);
+  if (finishReason === 'length' && !(ask.acceptsCut && hasText))
     throw incomplete(
-      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
+      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens, ask for less, or have text accepted as it is with on_length: accept.`,
     );
   if (tooLong !== undefined) return { text: '', toolCalls: [], tooLong };
   if (content) return { text: '', toolCalls: [], json: Buffer.from(content.buffer) };

@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonSchema,
   type LoopStep,
+  ON_LENGTH,
   type ParallelStep,
   PROCESSOR_TYPES,
   REASONING_EFFORTS,
@@ -11,7 +12,6 @@ import {
 } from '../../flow/definition.ts';
 import { isObject } from '../../flow/json.ts';
 import {
-  ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
   CODE_TIMEOUT_MAX_MS,
   LOOP_ITERATIONS_DEFAULT,
@@ -86,7 +86,11 @@ export const processorConfig = z.strictObject({
     .min(1)
     .max(ANSWER_TOKENS_MAX)
     .optional()
-    .meta({ description: `llm: the longest answer; ${ANSWER_TOKENS_DEFAULT} tokens when absent.` }),
+    .meta({ description: 'llm: the longest answer, in tokens; without it, as long as the model can.' }),
+  on_length: z.enum(ON_LENGTH).optional().meta({
+    description:
+      'llm: an answer that was cut off at its token limit fails the block (fail, the default), or its text is the output (accept; not with an outputSchema or tools).',
+  }),
   timeout_ms: z
     .int()
     .min(1)

@@ -421,7 +421,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Tokens of an answer',
-      most: `${number(flow.ANSWER_TOKENS_DEFAULT)} by default, ${number(flow.ANSWER_TOKENS_MAX)} at most`,
+      most: `those of the model by default, ${number(flow.ANSWER_TOKENS_MAX)} at most`,
       beyond: INVALID,
     },
     {

@@ -14,6 +14,8 @@ const capabilities = z.strictObject({
   /** Whether `response_format: json_schema` is honoured; else the schema goes into the instructions. */
   json_schema: z.boolean(),
   context_tokens: z.int().positive(),
+  /** The longest answer. It is sent as the limit where a block sets none, so only providers that require a limit have it. */
+  output_tokens: z.int().positive().optional(),
   price: z.strictObject({ input: usdPerMillionTokens, output: usdPerMillionTokens }),
 });
 

@@ -63,6 +63,18 @@ describe('describeTreeProblems', () => {
       'steps[0].body[0].processor_config.tools_enabled',
       /inside a parallel or loop/,
     ],
+    [
+      'tool calls are not accepted when they were cut off',
+      [pass('a', { ...llm, processor_config: { on_length: 'accept', tools_enabled: true } })],
+      'steps[0].processor_config.on_length',
+      /Only text/,
+    ],
+    [
+      'JSON is not accepted when it was cut off',
+      [pass('a', { ...llm, outputSchema: {}, processor_config: { on_length: 'accept' } })],
+      'steps[0].processor_config.on_length',
+      /Only text/,
+    ],
     ['a parallel step has a branch', [parallel('p', {})], 'steps[0].branches', /at least one branch/],
     ['a branch has a step', [parallel('p', { x: [] })], 'steps[0].branches.x', /at least one step/],
     [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Block } from '../../flow/definition.ts';
-import { applyOverride, findOverrideProblems } from '../../flow/overrides.ts';
+import { applyOverride, type BlockOverrides, findOverrideProblems } from '../../flow/overrides.ts';
 import { code, llm } from '../blocks.ts';
 
 const definition = { steps: [llm('ask', 'p', 'demo/chat'), code('work', 'return 1')] };
@@ -28,6 +28,24 @@ describe('findOverrideProblems', () => {
       findOverrideProblems(definition, { work: { model: 'demo/chat' } }).map(({ field }) => field),
       ['work.model'],
     );
+  });
+});
+
+describe('an override that has answers accepted which were cut off', () => {
+  const accept = { on_length: 'accept' } as const;
+  const fieldsOf = (override: BlockOverrides[string]) =>
+    findOverrideProblems(definition, { ask: override }).map(({ field }) => field);
+
+  it('is refused with a schema or tools, be they of the block or of the override', () => {
+    const refused = ['ask.processor_config.on_length'];
+    assert.deepEqual(fieldsOf({ processor_config: accept }), []);
+    assert.deepEqual(fieldsOf({ processor_config: accept, outputSchema: {} }), refused);
+    const withSchema = { steps: [llm('ask', 'p', 'demo/chat', { outputSchema: {} })] };
+    assert.deepEqual(
+      findOverrideProblems(withSchema, { ask: { processor_config: accept } }).map(({ field }) => field),
+      refused,
+    );
+    assert.deepEqual(fieldsOf({ processor_config: { ...accept, tools_enabled: true } }), refused);
   });
 });
 

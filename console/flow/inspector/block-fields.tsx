@@ -18,6 +18,11 @@ type Effort = NonNullable<BlockConfig['reasoning_effort']>;
 const DEFAULT = 'default';
 const EFFORTS: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
+const CUT_OPTIONS = [
+  { id: 'fail', label: 'Fails the block' },
+  { id: 'accept', label: 'Its text is the output' },
+];
+
 const EFFORT_OPTIONS = [
   { id: DEFAULT, label: 'Default of the model' },
   ...EFFORTS.map((effort) => ({ id: effort, label: effort })),
@@ -98,7 +103,7 @@ function LlmConfig({ step }: { step: SequentialStep }) {
             {...number('max_tokens')}
             min={1}
             max={10_000_000}
-            placeholder="4096"
+            placeholder="Model’s own"
           />
           <NumberField
             label="Timeout, ms"
@@ -136,6 +141,13 @@ function LlmConfig({ step }: { step: SequentialStep }) {
           value={config.reasoning_effort ?? DEFAULT}
           onChange={(id) => configure('reasoning_effort', id === DEFAULT ? undefined : (id as Effort))}
         />
+        <Select
+          label="Answer cut off at its token limit"
+          options={CUT_OPTIONS}
+          value={config.on_length ?? 'fail'}
+          onChange={(id) => configure('on_length', id === 'accept' ? id : undefined)}
+        />
+        {error('on_length') && <p className={style.problem}>{error('on_length')}</p>}
         <LinesField
           label="Stop at"
           isMono

@@ -1,5 +1,7 @@
 // Failures of model calls that repeating would not mend, or would pay for once more.
 import assert from 'node:assert/strict';
+import type { ModelRequest } from '../../../activities/model/ask-model.ts';
+import type { Block } from '../../../flow/definition.ts';
 import { answer, respond, sendForever, startFakeModelServer } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
@@ -134,5 +136,25 @@ describe('a failed model call', () => {
         harness.callAfter(answer('Once upon', { finish_reason: 'length' })),
         fails('MODEL_OUTPUT_INCOMPLETE', /max_tokens/),
       ));
+
+    describe('cut off, with on_length: accept,', () => {
+      const cut = (text: string | null) => answer(text, { finish_reason: 'length' });
+      const call = (block: Partial<Block>, more: Partial<ModelRequest> = {}) =>
+        harness.call({ processor_config: { on_length: 'accept' }, ...block }, undefined, more);
+
+      it('is the output where it is text', async () => {
+        harness.server.will(cut('Once upon'));
+        assert.equal((await call({})).output, 'Once upon');
+      });
+
+      it('is MODEL_OUTPUT_INCOMPLETE where it has no text, a schema or tools', async () => {
+        const tool = { type: 'function', function: { name: 'find' } } as const;
+        harness.server.will(cut(null), cut('{}'), cut('Once upon'));
+        const refused = fails('MODEL_OUTPUT_INCOMPLETE', /cut off/);
+        await assert.rejects(call({}), refused);
+        await assert.rejects(call({ outputSchema: { type: 'object' } }), refused);
+        await assert.rejects(call({}, { tools: [tool] }), refused);
+      });
+    });
   });
 });

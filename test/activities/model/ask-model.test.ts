@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { estimateUsage } from '../../../activities/model/estimate-usage.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import type { JsonSchema } from '../../../flow/definition.ts';
-import { ANSWER_TOKENS_DEFAULT } from '../../../flow/limits.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
@@ -37,7 +36,6 @@ describe('askModel', () => {
       assert.deepEqual(harness.server.calls[0]?.body, {
         model: 'gpt-4o-mini',
         messages: [{ role: 'user', content: 'Who was Ada?' }],
-        max_completion_tokens: ANSWER_TOKENS_DEFAULT,
       });
     });
 
@@ -61,13 +59,19 @@ describe('askModel', () => {
           messages: [system, { role: 'user' }],
         });
       });
-
-      it(`tells ${model} in ${limit} how long an answer may be, where the block says nothing`, async () => {
-        harness.server.will(answer('no'), answer('{}'));
-        await harness.call({ model, outputSchema: { type: 'object' } });
-        for (const { body } of harness.server.calls) assert.equal(body[limit], ANSWER_TOKENS_DEFAULT);
-      });
     }
+
+    for (const [model, limit] of [
+      ['openai/gpt-5', {}],
+      ['google/gemini-2.5-pro', {}],
+      ['anthropic/claude-haiku-4-5', { max_tokens: 64_000 }],
+    ] as const)
+      it(`limits an answer of ${model} only where its provider requires it: ${JSON.stringify(limit)}`, async () => {
+        harness.server.will(answer('Yes.'));
+        await harness.call({ model });
+        const { model: _, messages: _messages, ...settings } = harness.server.calls[0]?.body ?? {};
+        assert.deepEqual(settings, limit);
+      });
 
     for (const usage of [null, { prompt_tokens: -1, completion_tokens: 'many' }]) {
       it(`counts tokens that the provider reports as ${JSON.stringify(usage)} as 0`, async () => {
