@@ -71,6 +71,17 @@ export function readBody(
   };
 }
 
+/** Reads a body as `readBody` does. Reads `{}` from a request without one. */
+export function readOptionalBody(deps: BodyDeps, schema: z.ZodType): Middleware {
+  const read = readBody(deps, schema);
+  return async function readOptionalBody(ctx, next) {
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = ctx.headers;
+    if (length !== '0' || encoding !== undefined) return read(ctx, next);
+    ctx.state.body = schema.parse({});
+    await next();
+  };
+}
+
 function refuseExcess({ excess, member }: Measure, rule: BodyRules['excess']): void {
   if (!excess) return;
   if (member) rule?.refuse(member);

@@ -29,6 +29,7 @@ import { VERSION } from '../version.ts';
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { modelTools, projectTools } from './project-tools.ts';
+import { repeatRunTools } from './repeat-run-tools.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 import { runTools } from './run-tools.ts';
 import { testTools } from './test-tools.ts';
@@ -49,6 +50,7 @@ const MCP_TOOLS: McpTool[] = [
   ...versionTools,
   ...testTools,
   ...runTools,
+  ...repeatRunTools,
 ];
 
 type Schema = { [key: string]: unknown };

@@ -44,6 +44,11 @@ export function body(schema: z.ZodType, examples: Examples): ZodOpenApiRequestBo
   return { required: true, content: jsonContent(schema, examples) };
 }
 
+/** Describes a JSON request body that may be left out. */
+export function optionalBody(schema: z.ZodType, examples: Examples): ZodOpenApiRequestBodyObject {
+  return { ...body(schema, examples), required: false };
+}
+
 type Headers = { [name: string]: z.ZodType };
 
 /** Describes a JSON answer to a caller who is known. */

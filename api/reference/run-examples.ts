@@ -128,6 +128,14 @@ export const failed = {
 
 export const accepted = { executionId, status: 'started', ...flow };
 
+const repeatedId = '0d0f6a5e-6f0b-4a43-8f6c-3f3a1f0f8a11';
+const repetition = {
+  repeats: executionId,
+  version: 2,
+  beginsAt: { step_id: 'sum-up', reason: 'The run has not completed this step.' },
+};
+export const repeatedRun = { ...accepted, executionId: repeatedId, ...repetition };
+
 const times = {
   version: 1,
   mode: 'jobs',
@@ -160,9 +168,9 @@ export const listedRunPage = {
   nextCursor: executionId,
 };
 
-export const retryFilter = { flow: 'demo', since: '2026-01-31T00:00:00Z' };
+export const retryFilter = { flow: 'demo', since: '2026-01-31T00:00:00Z', on_version: 'production' };
 export const retriedRuns = {
-  retried: [{ executionId: '0d0f6a5e-6f0b-4a43-8f6c-3f3a1f0f8a11', repeats: executionId }],
+  retried: [{ executionId: repeatedId, ...repetition }],
   refused: [],
   stoppedBy: null,
   hasMore: false,

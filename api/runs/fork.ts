@@ -71,7 +71,8 @@ function forkJob(deps: ApiDeps): ApiMiddleware {
     const { flowIds, run } = ctx.state;
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     if (run.mode === 'test' && !(await isTestOfCase(deps.db, run.execution_id))) throw judged();
-    ctx.body = await forkCursor(deps, run, step, (bytes) =>
+    const { steps } = await deps.definitions.get(run.flow_version_id);
+    ctx.body = await forkCursor(deps, run, steps, step, (bytes) =>
       reserveAnswer(deps, ctx, flowIds.organizationId, bytes),
     );
   };

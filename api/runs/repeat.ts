@@ -2,18 +2,13 @@
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { readOptionalBody } from '../http/json-body.ts';
 import { accessOf, isOperator } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { examplesOf, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
-import { accepted } from '../reference/run-examples.ts';
+import { examplesOf, optionalBody, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
+import { repeatedRun } from '../reference/run-examples.ts';
 import { acceptCall, readCallOptions } from './calls/accept-idempotently.ts';
-import {
-  acceptRepeat,
-  needsCaller,
-  type Repetition,
-  requireModelKeys,
-  requireRepeatable,
-} from './calls/accept-repeat.ts';
+import { acceptRepeat, needsCaller, requireModelKeys, requireRepeatable } from './calls/accept-repeat.ts';
 import { admit } from './calls/admit.ts';
 import { tooLarge } from './calls/collect-outputs.ts';
 import { answerJob } from './calls/describe-outcome.ts';
@@ -26,7 +21,13 @@ import {
 } from './calls/load-flow.ts';
 import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { runErrors } from './run-errors.ts';
-import { jobAccepted } from './run-shapes/answers.ts';
+import {
+  describeBeginning,
+  type Repetition,
+  repeatAccepted,
+  repeatRequest,
+  type VersionChoice,
+} from './run-shapes/repetitions.ts';
 import { idempotencyHeaders } from './run-shapes/requests.ts';
 
 const SUMMARY: { [how in Repetition]: string } = {
@@ -36,7 +37,7 @@ const SUMMARY: { [how in Repetition]: string } = {
 const DESCRIPTION: { [how in Repetition]: string } = {
   rerun: '',
   retry:
-    ' It begins with the first step that did not complete, and takes the outputs of those before from the failed run; a block inside a parallel step or a loop fails with its step.',
+    ' It begins with the first step that did not complete or that another version has changed, and takes the outputs of those before from the failed run; a block inside a parallel step or a loop fails with its step.',
 };
 
 /** Lists the endpoints that run stored runs again. */
@@ -48,17 +49,14 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
       operation: {
         operationId: `${how}Job`,
         summary: SUMMARY[how],
-        description: `The new run is a job of the same version, with the same input, overrides, maxCredits and callbackUrl.${DESCRIPTION[how]} The body of the request is ignored.`,
+        description: `The new run is a job with the same input, overrides, maxCredits and callbackUrl, and of the same version unless \`version\` says otherwise.${DESCRIPTION[how]}`,
         tags: ['Execution'],
         requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
+        requestBody: optionalBody(repeatRequest, { production: { version: 'production' } }),
         responses: {
-          202: runAnswer(
-            'The new run is accepted; its state names the other one in `repeats`.',
-            jobAccepted,
-            {
-              accepted,
-            },
-          ),
+          202: runAnswer('The new run is accepted; `repeats` names the other one.', repeatAccepted, {
+            accepted: repeatedRun,
+          }),
           ...errors(how),
         },
       },
@@ -66,6 +64,7 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
         ...identifyCaller(deps, 'run'),
         loadFlowIds(deps),
         loadRun(deps),
+        readOptionalBody(deps, repeatRequest),
         loadFlowOfRun(deps),
         admit(deps, { priority: 'low', hasBody: false }),
         readCallOptions(deps, 'jobs'),
@@ -76,7 +75,7 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
 }
 
 function errors(how: Repetition) {
-  const answers = runErrors({
+  return runErrors({
     404: examplesOf(runOfFlowNotFound()),
     409: examplesOf(
       how === 'retry'
@@ -86,20 +85,19 @@ function errors(how: Repetition) {
     413: how === 'retry' ? examplesOf(tooLarge('topics')) : undefined,
     422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
   });
-  // The request has no body to reject.
-  delete answers['415'];
-  return answers;
 }
 
-/** Loads the flow of the run into `ctx.state.flow` and `slugs`, in the version that ran. */
+/** Loads the flow of the run into `ctx.state.flow` and `slugs`, in the version that is to run. */
 function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
   return async function loadFlowOfRun(ctx, next) {
     const { org: organization = '', project = '', flow = '' } = ctx.params;
     const { run, principal } = ctx.state;
     requireRepeatable(run, 'rerun');
-    const query = { organization, project, flow, within: accessOf(principal), version: run.version };
+    const { version: choice } = ctx.state.body as { version: VersionChoice };
+    const version = choice === 'original' ? run.version : choice;
+    const query = { organization, project, flow, within: accessOf(principal), version };
     const found = await loadRunnableFlow(deps, query, () => readerSignal(ctx.res));
-    if (!found) throw flowNotFound(run.version);
+    if (!found) throw flowNotFound(version);
     ctx.state.flow = found;
     ctx.state.slugs = { organization, project, flow };
     await next();
@@ -115,5 +113,9 @@ function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
       acceptRepeat(deps, { ...request, ...kept }, run, how),
     );
     await answerJob(deps, ctx, call);
+    const { version, definition, from } = call;
+    const ran = { version: run.version, ...(await deps.definitions.get(run.flow_version_id)) };
+    const beginsAt = describeBeginning(how, from ?? 0, ran, { version, ...definition });
+    ctx.body = { ...(ctx.body as object), repeats: run.execution_id, version, beginsAt };
   };
 }

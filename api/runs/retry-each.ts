@@ -1,5 +1,6 @@
 // Retries of failed runs, one by one, each once; shared by HTTP and the `weir` command.
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import { findRepetitions, repeatedAlready } from '../../db/runs/insert-calls.ts';
 import type { ListedRun } from '../../db/runs/list-runs.ts';
 import type { Environment } from '../../db/schema.ts';
@@ -14,20 +15,23 @@ import { acceptIdempotently } from './calls/accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from './calls/accept-repeat.ts';
 import { flowNotFound, loadRunnableFlow } from './calls/load-flow.ts';
 import { type AcceptedCall, PerhapsStored } from './calls/store-call.ts';
+import { describeBeginning, type repeated, type VersionChoice } from './run-shapes/repetitions.ts';
 
 /** Errors after which no other run would be accepted either. */
 const STOPPING = [401, 402, 403, 429, 500, 503];
 
-/** Who retries runs, and how. `environment`: that of the new runs; without it, that of each run. */
+/**
+ * Who retries runs, and how. `onVersion`: the version of the new runs. `environment`: that of the new runs; without it,
+ * that of each run.
+ */
 export type Retrier = {
+  onVersion: VersionChoice;
   within: ProjectAccess;
   projectId: string;
   environment?: Environment;
   keyId?: string | undefined;
   modelKeys?: ModelKeys | undefined;
   requestId: string;
-  /** Whether the runs were named one by one: then cancelled runs and repetitions are retried too. */
-  named?: boolean;
   /**
    * Accepts and starts a run under the organization's permit. Without it, the run is accepted at once and a worker
    * starts it.
@@ -35,9 +39,10 @@ export type Retrier = {
   inTurn?: (flow: LoadedFlow, accept: () => Promise<AcceptedCall>) => Promise<AcceptedCall>;
 };
 
-type Refused = { executionId: string; code: ErrorCode; errorMessage: string };
+export type Refused = { executionId: string; code: ErrorCode; errorMessage: string };
+export type Retried = { executionId: string } & z.input<z.ZodObject<typeof repeated>>;
 type Retries = {
-  retried: { executionId: string; repeats: string }[];
+  retried: Retried[];
   refused: Refused[];
   stoppedBy: ServiceError | null;
   /** The last run before the error that ended the retries. */
@@ -49,13 +54,13 @@ type Retries = {
  * (`stoppedBy`).
  */
 export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Retrier): Promise<Retries> {
-  const repeated = await findRepetitions(deps.db, idsOf(runs));
+  const repetitions = await findRepetitions(deps.db, idsOf(runs));
   const retries: Retries = { retried: [], refused: [], stoppedBy: null, last: undefined };
   for (const run of runs) {
     const id = run.execution_id;
     try {
-      requireRetriable(run, repeated, retrier);
-      retries.retried.push({ executionId: await retryRun(deps, run, retrier), repeats: id });
+      requireRetriable(run, repetitions);
+      retries.retried.push(await retryRun(deps, run, retrier));
     } catch (error) {
       const fields = { repeats: id };
       const refusal = toServiceError(error, { requestId: retrier.requestId, fields, mayWrite: true });
@@ -74,17 +79,13 @@ export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Re
  * Lists which of these runs `retryEach` would try to retry, and which it would reject from the start. Changes
  * nothing.
  */
-export async function sortOutRetries(
-  { db }: Pick<AcceptDeps, 'db'>,
-  runs: ListedRun[],
-  retrier: Pick<Retrier, 'named'> = {},
-) {
-  const repeated = await findRepetitions(db, idsOf(runs));
+export async function sortOutRetries({ db }: Pick<AcceptDeps, 'db'>, runs: ListedRun[]) {
+  const repetitions = await findRepetitions(db, idsOf(runs));
   const matching: string[] = [];
   const refused: Refused[] = [];
   for (const run of runs)
     try {
-      requireRetriable(run, repeated, retrier);
+      requireRetriable(run, repetitions);
       matching.push(run.execution_id);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -102,14 +103,10 @@ function refusedAs(executionId: string, { code, message }: ServiceError): Refuse
 }
 
 /** Throws CONFLICT for a run that was repeated, and the errors of `requireLeftAlone` and `requireRepeatable`. */
-function requireRetriable(
-  run: ListedRun,
-  repeated: Map<string, string>,
-  { named = false }: Pick<Retrier, 'named'>,
-): void {
-  const earlier = repeated.get(run.execution_id);
+function requireRetriable(run: ListedRun, repetitions: Map<string, string>): void {
+  const earlier = repetitions.get(run.execution_id);
   if (earlier) throw repeatedAlready(earlier);
-  if (!named) requireLeftAlone(run);
+  requireLeftAlone(run);
   requireRepeatable(run, 'retry');
 }
 
@@ -122,13 +119,14 @@ function requireLeftAlone({ repeats, error }: ListedRun): void {
     throw new ServiceError('CONFLICT', `This run was cancelled: ${instead}`);
 }
 
-/** Retries one run, once: concurrent requests get the same new run. Returns its executionId. */
-async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Promise<string> {
-  const { within, projectId, environment = run.environment, keyId, modelKeys, inTurn } = retrier;
+/** Retries one run, once: concurrent requests get the same new run. */
+async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Promise<Retried> {
+  const { within, projectId, environment = run.environment, keyId, modelKeys, inTurn, onVersion } = retrier;
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
-  const flow = await loadRunnableFlow(deps, { ...slugs, within, version: run.version });
+  const asked = onVersion === 'original' ? run.version : onVersion;
+  const flow = await loadRunnableFlow(deps, { ...slugs, within, version: asked });
   // Another flow may have taken the slug of a deleted one.
-  if (flow?.flowVersionId !== run.flow_version_id) throw flowNotFound(run.version);
+  if (flow?.flowId !== run.flow_id) throw flowNotFound(asked);
   // Callers cannot send keys with a space.
   const once = `retry ${run.execution_id}`;
   const request = {
@@ -150,8 +148,10 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
   const accept = () =>
     acceptIdempotently(deps, request, () => acceptRepeat(deps, request, run, 'retry', { once: true }));
   try {
-    const { executionId } = await (inTurn ? inTurn(flow, accept) : accept());
-    return executionId;
+    const { executionId, version, definition, from } = await (inTurn ? inTurn(flow, accept) : accept());
+    const ran = { version: run.version, ...(await deps.definitions.get(run.flow_version_id)) };
+    const beginsAt = describeBeginning('retry', from ?? 0, ran, { version, ...definition });
+    return { executionId, repeats: run.execution_id, version, beginsAt };
   } catch (error) {
     throw error instanceof PerhapsStored ? error.cause : error;
   }

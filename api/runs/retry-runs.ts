@@ -2,14 +2,15 @@
 import { z } from 'zod';
 import { hasRun, listRunPage } from '../../db/runs/list-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
+import type { ErrorCode } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import { loadProject, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { errorCode } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
-import { accessOf, isOperator } from '../http/principal.ts';
+import { accessOf, isOperator, type Principal } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
@@ -18,13 +19,15 @@ import { acquireForCaller } from './calls/admit.ts';
 import { startSoon } from './calls/describe-outcome.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { requireStillAllowed } from './calls/require-still-allowed.ts';
-import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
+import { type Refused, type Retried, type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
 import { MAY_NOT_RUN } from './run-errors.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './run-list-query.ts';
 import { executionId } from './run-shapes/answers.ts';
+import { describedChoice, repeated } from './run-shapes/repetitions.ts';
 
 const retryRequest = bulkFilter
   .extend({
+    on_version: describedChoice,
     errorCode: errorCode.optional().meta({
       description:
         'Only runs that failed with this code. A page then looks at 500 runs at most: it may have none while `hasMore` is true.',
@@ -36,7 +39,7 @@ const refusedRun = z.object({ executionId, code: errorCode, errorMessage: z.stri
 const retryAnswer = bulkAnswer
   .extend({
     retried: z
-      .array(z.object({ executionId, repeats: z.uuid() }))
+      .array(z.object({ executionId, ...repeated }))
       .meta({ description: 'The new runs; `repeats` is the failed one.' }),
     refused: z.array(refusedRun).meta({ description: 'Failed runs that were not retried, with the reason.' }),
     stoppedBy: errorCode.nullable().meta({
@@ -78,53 +81,78 @@ export function retryRunsRoutes(deps: ApiDeps): Route[] {
 }
 
 function retryRuns(deps: ApiDeps): ApiMiddleware {
-  const { db } = deps;
   return async function retryRuns(ctx) {
-    const { cursor, dryRun, ...filter } = ctx.state.body as z.output<typeof retryRequest>;
-    const { id: projectId, organization_id: organizationId } = ctx.state.project;
-    if (cursor !== undefined && !(await hasRun(db, { projectId }, cursor))) throw unknownCursor();
-    const { runs, next } = await listRunPage(db, { projectId, status: 'failed', ...filter, after: cursor });
-    const found = await sortOutRetries(deps, runs);
-    const matching = found.matching.length;
-    // Authorized again, because the body may have arrived slowly. Each run is accepted in its own transaction. The
-    // audit entry comes before the first, so that no run is retried without an entry.
-    await writeAuthorized(db, ctx.state, async (tx, author) => {
-      if (dryRun) return;
-      const details = JSON.parse(JSON.stringify({ ...filter, cursor, matching }));
-      await recordChange(tx, author, {
-        organizationId,
-        action: 'runs.retry',
-        resourceId: projectId,
-        details,
-      });
-    });
-    if (dryRun) {
-      const end = { hasMore: next !== null, nextCursor: next };
-      ctx.body = { retried: [], ...found, stoppedBy: null, ...end };
-      return;
-    }
     const { state, res } = ctx;
-    const { retried, refused, stoppedBy, last } = await retryEach(deps, runs, {
-      within: accessOf(state.principal),
+    const { id: projectId, organization_id: organizationId } = state.project;
+    ctx.body = await retryMatching(deps, state.body as RetryRequest, {
+      principal: state.principal,
       projectId,
-      // An operator retries runs of both environments.
-      ...(!isOperator(state.principal) && { environment: state.principal.environment }),
+      organizationId,
       keyId: state.key?.key_id,
       modelKeys: state.modelKeys,
       requestId: state.requestId,
-      inTurn: acceptInTurn(deps, state, readerSignal(res, deps.cutOff)),
+      signal: readerSignal(res, deps.cutOff),
+      // Authorized again, because the body may have arrived slowly.
+      record: (change) =>
+        writeAuthorized(deps.db, state, async (tx, author) => {
+          if (change) await recordChange(tx, author, change);
+        }),
     });
-    if (stoppedBy && retried.length === 0) throw stoppedBy;
-    const nextCursor = stoppedBy === null ? next : (last ?? cursor ?? null);
-    const hasMore = stoppedBy !== null || next !== null;
-    ctx.body = { retried, refused, stoppedBy: stoppedBy?.code ?? null, hasMore, nextCursor };
   };
+}
+
+export type RetryRequest = z.output<typeof retryRequest>;
+/** Who retries, and in which project. `record` authorizes the caller and writes the audit entry; there is none in a dry run. */
+type RetryingCaller = Pick<Retrier, 'projectId' | 'keyId' | 'modelKeys' | 'requestId'> & {
+  principal: Principal;
+  organizationId: string;
+  signal: AbortSignal;
+  record: (change: Parameters<typeof recordChange>[2] | undefined) => Promise<void>;
+};
+type RetryAnswer = {
+  matching?: string[];
+  retried: Retried[];
+  refused: Refused[];
+  stoppedBy: ErrorCode | null;
+  hasMore: boolean;
+  nextCursor: string | null;
+};
+
+/** Retries the failed runs of a project that a filter finds; shared by HTTP and MCP. Throws when no run can be retried. */
+export async function retryMatching(
+  deps: ApiDeps,
+  { cursor, dryRun, on_version: onVersion, ...filter }: RetryRequest,
+  { principal, organizationId, signal, record, ...retrier }: RetryingCaller,
+): Promise<RetryAnswer> {
+  const { projectId } = retrier;
+  if (cursor !== undefined && !(await hasRun(deps.db, { projectId }, cursor))) throw unknownCursor();
+  const page = { projectId, status: 'failed' as const, ...filter, after: cursor };
+  const { runs, next } = await listRunPage(deps.db, page);
+  const found = await sortOutRetries(deps, runs);
+  const matching = found.matching.length;
+  const details = JSON.parse(JSON.stringify({ ...filter, on_version: onVersion, cursor, matching }));
+  // Each run is accepted in its own transaction. The audit entry comes before the first, so that no run is retried
+  // without an entry.
+  await record(dryRun ? undefined : { organizationId, action: 'runs.retry', resourceId: projectId, details });
+  if (dryRun) return { retried: [], ...found, stoppedBy: null, hasMore: next !== null, nextCursor: next };
+  const { retried, refused, stoppedBy, last } = await retryEach(deps, runs, {
+    ...retrier,
+    within: accessOf(principal),
+    onVersion,
+    // An operator retries runs of both environments.
+    ...(!isOperator(principal) && { environment: principal.environment }),
+    inTurn: acceptInTurn(deps, principal, signal),
+  });
+  if (stoppedBy && retried.length === 0) throw stoppedBy;
+  const nextCursor = stoppedBy === null ? next : (last ?? cursor ?? null);
+  const hasMore = stoppedBy !== null || next !== null;
+  return { retried, refused, stoppedBy: stoppedBy?.code ?? null, hasMore, nextCursor };
 }
 
 /** Makes the function that accepts and starts a run under the organization's permit. */
 function acceptInTurn(
   deps: ApiDeps,
-  { principal }: Pick<ApiState, 'principal'>,
+  principal: Principal,
   signal: AbortSignal,
 ): NonNullable<Retrier['inTurn']> {
   return async (flow, accept) => {

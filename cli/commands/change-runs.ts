@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { operatedOrganization } from '../../api/operator/organizations.ts';
 import type { bulkAnswer } from '../../api/runs/run-list-query.ts';
+import type { VersionChoice } from '../../api/runs/run-shapes/repetitions.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi, listAll } from '../api/call-api.ts';
 import { getMe, getOrganization, getProject, isOperator, type Named } from '../api/get-resource.ts';
@@ -24,6 +25,8 @@ export type BulkOptions = FilterOptions & {
   project?: string;
   flow?: string;
   errorCode?: string;
+  /** The version of the new runs of a retry. */
+  onVersion?: VersionChoice;
   limit?: number;
   dryRun?: boolean;
   yes?: boolean;
@@ -34,10 +37,15 @@ export type BulkOptions = FilterOptions & {
 type How = 'retry' | 'cancel';
 /** A project, and the flow in it where only its runs are meant. */
 type Place = { organizationId: string; projectId: string; flow?: string | undefined };
-type Filter = FilterOptions & { errorCode?: string; until: Date; dryRun?: boolean };
+type Filter = FilterOptions & {
+  errorCode?: string;
+  on_version?: VersionChoice;
+  until: Date;
+  dryRun?: boolean;
+};
 
 type Page = z.output<typeof bulkAnswer> & {
-  retried?: { executionId: string; repeats: string }[];
+  retried?: Counts['done'];
   cancelled?: string[];
   refused?: { executionId: string; code: string; errorMessage: string }[];
   stoppedBy?: string | null;
@@ -48,9 +56,13 @@ type Page = z.output<typeof bulkAnswer> & {
  * service retries and cancels no run twice. Asks first where these are many and of several projects.
  */
 export async function changeRuns(how: How, options: BulkOptions): Promise<CommandResult> {
-  const { organization, allOrganizations, project, flow, limit, dryRun, yes, ...others } = options;
+  const { organization, allOrganizations, project, flow, limit, dryRun, yes, onVersion, ...others } = options;
   const places = await findPlaces(options);
-  const filter: Filter = { until: new Date(), ...others };
+  const filter: Filter = {
+    until: new Date(),
+    ...others,
+    ...(onVersion !== undefined && { on_version: onVersion }),
+  };
   const testRuns = how === 'cancel' ? await testRunsOf(options, filter) : undefined;
   if (dryRun || organization !== undefined || allOrganizations) {
     const found = emptyCounts();

@@ -10,6 +10,7 @@ import {
   parseRunId,
   parseRunIds,
   parseTime,
+  parseVersionChoice,
   parseVersionNumber,
   parseWholeNumber,
   UsageError,
@@ -19,7 +20,7 @@ import { type CommandResult, printed } from '../terminal/print.ts';
 import { type BulkOptions, changeRuns } from './change-runs.ts';
 import { list } from './list-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
-import { cancelEach, fork, repeat, show, showBlock } from './stored-run.ts';
+import { cancelEach, fork, type RepeatOptions, repeat, show, showBlock } from './stored-run.ts';
 
 const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
@@ -96,9 +97,9 @@ export function addRunsCommands(program: Command): void {
     .action(printed(fork));
   addRepeat(
     runs.command('rerun').argument('<executionId...>', 'ids of the runs', parseRunIds),
-    'start runs again from their beginning, with the same input and version',
+    'start runs again from their beginning, with the same input',
   )
-    .addHelpText('after', `\nExample:\n  weir runs rerun ${EXAMPLE_ID}`)
+    .addHelpText('after', `\nExample:\n  weir runs rerun ${EXAMPLE_ID} --on-version production`)
     .action(printed((ids: string[], options: RepeatOptions) => repeat('rerun', ids, options)));
   addBulkOptions(
     addRepeat(
@@ -117,11 +118,14 @@ export function addRunsCommands(program: Command): void {
 /** Options that find no runs. */
 const HOW_OPTIONS = ['dryRun', 'yes'];
 
-type RepeatOptions = { idempotencyKey?: string };
-
 function addRepeat(command: Command, description: string): Command {
   return command
     .description(description)
+    .option(
+      '--on-version <version>',
+      'version of the new runs: original (default), production or a number',
+      parseVersionChoice,
+    )
     .option(
       '--idempotency-key <key>',
       'key that makes a repeated command return the same runs',
@@ -131,13 +135,14 @@ function addRepeat(command: Command, description: string): Command {
 
 function retrySome(
   ids: string[],
-  { failed = false, idempotencyKey, json: _, ...filter }: BulkOptions & RepeatOptions & { failed?: boolean },
+  options: BulkOptions & RepeatOptions & { failed?: boolean },
 ): Promise<CommandResult> {
+  const { failed = false, idempotencyKey, onVersion, json: _, ...filter } = options;
   requireIdsOrFilter(ids, failed, filter, '--failed');
-  if (!failed) return repeat('retry', ids, idempotencyKey === undefined ? {} : { idempotencyKey });
+  if (!failed) return repeat('retry', ids, options);
   if (idempotencyKey !== undefined)
     throw new UsageError('--failed takes no --idempotency-key: it retries each run once in any case.');
-  return changeRuns('retry', filter);
+  return changeRuns('retry', { ...filter, ...(onVersion !== undefined && { onVersion }) });
 }
 
 async function cancelSome(

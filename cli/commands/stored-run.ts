@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { jobState, runState, stepCursor } from '../../api/runs/run-shapes/answers.ts';
 import type { blockDetail } from '../../api/runs/run-shapes/block-answers.ts';
+import type { repeatAccepted, VersionChoice } from '../../api/runs/run-shapes/repetitions.ts';
 import { callApi } from '../api/call-api.ts';
 import { getRun, runPath } from '../api/get-resource.ts';
 import { describeError } from '../terminal/describe-error.ts';
@@ -87,8 +88,13 @@ export async function fork(executionId: string, { step }: { step: number }): Pro
   return { json: cursor, text: JSON.stringify(cursor) };
 }
 
+export type RepeatOptions = { idempotencyKey?: string; onVersion?: VersionChoice };
+
+type RepeatAccepted = z.output<typeof repeatAccepted>;
 /** A run, with the run that repeats it or the error. */
-type Repeated = { repeats: string; executionId: string } | { repeats: string; error: string };
+type Repeated =
+  | Pick<RepeatAccepted, 'repeats' | 'executionId' | 'version' | 'beginsAt'>
+  | { repeats: string; error: string };
 
 /**
  * Starts each of the runs again. A refused run does not stop the others. Each request appends the run's id to the idempotency
@@ -97,17 +103,18 @@ type Repeated = { repeats: string; executionId: string } | { repeats: string; er
 export async function repeat(
   how: 'rerun' | 'retry',
   executionIds: string[],
-  { idempotencyKey }: { idempotencyKey?: string },
+  { idempotencyKey, onVersion }: RepeatOptions,
 ): Promise<CommandResult> {
   const repeated: Repeated[] = [];
   for (const repeats of executionIds) {
     const headers = idempotencyKey && { 'idempotency-key': `${idempotencyKey}/${repeats}` };
     try {
       const path = `${runPath(await getRun(repeats))}/${how}`;
-      const { executionId } = await callApi<{ executionId: string }>('POST', path, {
+      const { executionId, version, beginsAt } = await callApi<RepeatAccepted>('POST', path, {
         ...(headers && { headers }),
+        ...(onVersion !== undefined && { body: { version: onVersion } }),
       });
-      repeated.push({ repeats, executionId });
+      repeated.push({ repeats, executionId, version, beginsAt });
     } catch (error) {
       if (executionIds.length === 1) throw error;
       repeated.push({ repeats, error: describeError(error) });
@@ -117,8 +124,17 @@ export async function repeat(
   return {
     json: repeated,
     text: formatTable(
-      ['run', 'is run again as'],
-      repeated.map((one) => [one.repeats, 'error' in one ? `not: ${one.error}` : one.executionId]),
+      ['run', 'is run again as', 'version', 'from step'],
+      repeated.map((one) =>
+        'error' in one
+          ? [one.repeats, `not: ${one.error}`]
+          : [
+              one.repeats,
+              one.executionId,
+              `v${one.version}`,
+              one.beginsAt && `${one.beginsAt.step_id}: ${one.beginsAt.reason}`,
+            ],
+      ),
       '',
     ),
   };

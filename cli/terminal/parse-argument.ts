@@ -5,6 +5,7 @@ import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
 import { userIdSchema } from '../../api/auth/user-identifiers.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
+import type { VersionChoice } from '../../api/runs/run-shapes/repetitions.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { parseHttpsUrl } from '../../platform/net/parse-https-url.ts';
@@ -132,6 +133,11 @@ export function parseField(schema: z.ZodType) {
 
 /** Parses the number of a published version. */
 export const parseVersionNumber = parseWholeNumber(1, VERSION_MAX);
+
+/** Parses the version in which runs are run again. */
+export function parseVersionChoice(text: string): VersionChoice {
+  return text === 'original' || text === 'production' ? text : parseVersionNumber(text);
+}
 
 function parse(schema: typeof nameSchema, text: string): string {
   const parsed = schema.safeParse(text);

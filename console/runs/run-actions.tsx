@@ -3,7 +3,6 @@ import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis, RotateCcw, Square } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
-import { sendOnce } from '../api/send-once.ts';
 import type { Step } from '../flow/draft/steps.ts';
 import { loadSettings } from '../sign-in/settings.ts';
 import { Button, IconButton } from '../ui/button.tsx';
@@ -16,6 +15,7 @@ import type { Run, RunPath } from './run.ts';
 import { startCommand } from './run-curl.ts';
 import { topStepIndex } from './trace/executions.ts';
 import type { Execution } from './trace/spans.ts';
+import { useRepeatRun } from './use-repeat-run.tsx';
 
 type Props = {
   run: Run;
@@ -36,28 +36,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   });
   const [isCancelling, setCancelling] = useState(false);
   const isOver = run.status === 'completed' || run.status === 'failed';
-  const repeat = useMutation({
-    mutationFn: async (how: 'rerun' | 'retry') => {
-      const { data } = await sendOnce(`${how} ${path.executionId}`, (key) =>
-        api.POST(`/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/${how}`, {
-          params: { path, header: { 'Idempotency-Key': key } },
-        }),
-      );
-      return data?.executionId as string;
-    },
-    onSuccess(executionId, how) {
-      showToast({
-        tone: 'good',
-        title: how === 'retry' ? 'The run is being retried.' : 'The run starts again.',
-      });
-      void client.invalidateQueries({ queryKey: ['runs'] });
-      // The mutation stays pending until the other page is shown, because the button is still this run's.
-      return navigate({
-        to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
-        params: { ...path, executionId },
-      });
-    },
-  });
+  const repeat = useRepeatRun(run, path, projectId);
   const step = chosen && steps ? topStepIndex(steps, chosen.step_id) : undefined;
   const copy = useMutation({
     mutationFn: async () => {
@@ -88,7 +67,12 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
         </>
       )}
       {run.status === 'failed' && !obstacle && (
-        <Button variant="primary" isPending={repeat.isPending} onPress={() => repeat.mutate('retry')}>
+        <Button
+          variant="primary"
+          isDisabled={!repeat.isReady}
+          isPending={repeat.isPending}
+          onPress={() => repeat.start('retry')}
+        >
           <RotateCcw size={13} aria-hidden /> Retry from the failed step
         </Button>
       )}
@@ -101,8 +85,8 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
         }
       >
         <MenuItem
-          isDisabled={obstacle !== undefined || repeat.isPending}
-          onAction={() => repeat.mutate('rerun')}
+          isDisabled={obstacle !== undefined || !repeat.isReady}
+          onAction={() => repeat.start('rerun')}
         >
           {obstacle ?? 'Run again from the beginning'}
         </MenuItem>
@@ -156,6 +140,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           </MenuItem>
         )}
       </Menu>
+      {repeat.dialog}
       <ConfirmDialog
         title="Cancel this run?"
         action="Cancel the run"

@@ -54,7 +54,14 @@ export function RunsPage() {
       title="Runs"
       isFull
       actions={
-        <BulkActions projectId={project.id} filter={runs.fixedFilter} onDone={() => void list.refetch()} />
+        <BulkActions
+          projectId={project.id}
+          filter={runs.fixedFilter}
+          production={
+            flows.data?.flows.find(({ slug }) => slug === filter.flow)?.productionVersion ?? undefined
+          }
+          onDone={() => void list.refetch()}
+        />
       }
     >
       <div className={style.page}>

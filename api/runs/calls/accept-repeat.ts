@@ -1,14 +1,16 @@
-// Accepts a run that repeats a stored one: from its beginning (rerun), or from the step that failed (retry).
+// Accepts a run that repeats a stored one: from its beginning (rerun), or from the step that
+// failed or has changed (retry).
 import { getRequestOfRun, getRunInput, type RunRow } from '../../../db/runs/runs.ts';
 import type { Continuation } from '../../../db/tables/run-input.ts';
 import { createTimedId } from '../../../db/timed-id.ts';
-import { DRAFT_VERSION, type Json } from '../../../flow/definition.ts';
+import { DRAFT_VERSION, type Json, type Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import type { BlockOverrides } from '../../../flow/overrides.ts';
 import { toPlan } from '../../../flow/plan.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { invalidField } from '../../http/request-errors.ts';
 import { reserveBytes } from '../../http/reserve-bytes.ts';
+import { countCommonSteps, type Repetition } from '../run-shapes/repetitions.ts';
 import { acceptAttachments } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { readCallback } from './callback.ts';
@@ -25,12 +27,11 @@ import { limitLookUps } from './limit-look-ups.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
-export type Repetition = 'rerun' | 'retry';
 type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
 
 /**
- * Checks a repetition and stores the new run, a job with the same version and input. The request's flow has the
- * version of the run. With `once`, rejects a run that was repeated already. Returns undefined when another request
+ * Checks a repetition and stores the new run, a job with the same input in the version of the request's flow. With
+ * `once`, rejects a run that was repeated already. Returns undefined when another request
  * has taken the Idempotency-Key meanwhile.
  */
 export async function acceptRepeat(
@@ -46,7 +47,10 @@ export async function acceptRepeat(
   const executionId = run.execution_id;
   const asked = await getRequestOfRun(deps.db, executionId);
   requireModelKeys(asked.modelKeyProviders ?? [], Object.keys(request.modelKeys ?? {}));
-  const plan = how === 'retry' ? toPlan((await deps.definitions.get(run.flow_version_id)).steps) : [];
+  const { steps } = definition;
+  const before = how === 'retry' ? (await deps.definitions.get(run.flow_version_id)).steps : [];
+  // Only the outputs of steps that are the same in both versions can be reused.
+  const plan = toPlan(steps.slice(0, countCommonSteps(before, steps)));
   const calls = await findCalls(deps.db, executionId, plan);
   const bytes = asked.bytes + (await measureCollected(deps.db, calls));
   using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, request.gone);
@@ -62,8 +66,8 @@ export async function acceptRepeat(
   });
   // The first top-level step that the run has not completed. A block inside a loop is not retried alone.
   const completed = await countCompletedSteps(deps.db, calls, plan);
-  const from = Math.max(0, Math.min(completed, plan.length - 1));
-  const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
+  const from = Math.max(0, Math.min(completed, steps.length - 1));
+  const continuation = from > 0 ? await continueFrom(deps, run, steps, overrides, from) : undefined;
   requireMayRun(flow);
   return await storeCall(deps, request, {
     ...flow,
@@ -82,14 +86,15 @@ export async function acceptRepeat(
 async function continueFrom(
   deps: AcceptDeps,
   run: RepeatedRun,
+  steps: Step[],
   overrides: BlockOverrides,
   from: number,
 ): Promise<Continuation> {
-  const { steps } = await deps.definitions.get(run.flow_version_id);
   // The memory is reserved already.
   const { accumulatedOutputs: outputs } = await forkCursor(
     deps,
     run,
+    steps,
     from,
     async () => undefined,
     // No caller sends them.

@@ -1,6 +1,5 @@
 // The outputs that a fork carries: the latest of each step, as far as they fit into a request of /step.
 import type { Db } from '../../../db/connect.ts';
-import type { FlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { listCalls } from '../../../db/runs/list-calls.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
 import { findBroughtOutputs } from '../../../db/stored-values/find-brought-outputs.ts';
@@ -17,7 +16,7 @@ import { weigh } from '../../../platform/json-text/measure-json.ts';
 import { BODY_MAX_BYTES } from '../../http/receive-body.ts';
 import { invalidField } from '../../http/request-errors.ts';
 
-type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
+type ForkedRun = { execution_id: string; version: number };
 
 /**
  * The calls of a run to search for outputs, newest first. `brought`: the steps whose outputs the caller sent; null if only
@@ -162,18 +161,19 @@ export function tooLarge(stepId: string): ServiceError {
 }
 
 /**
- * Makes the request that starts a /step session at `step` of a stored run, for GET …/fork. `reserve` is called with
+ * Makes the request that starts a /step session at `step` of a stored run, for GET …/fork. `steps`: those of the flow, of
+ * which the run has the ones before `step`. `reserve` is called with
  * the size of the run's input and outputs before they are read. `measure` returns the size of
  * JSON. Throws a ServiceError when the run cannot be forked there.
  */
 export async function forkCursor(
-  { db, definitions }: { db: Db; definitions: FlowDefinitions },
+  { db }: { db: Db },
   run: ForkedRun,
+  steps: Step[],
   step: number,
   reserve: (bytes: number) => Promise<void>,
   measure: (json: string) => number = weigh,
 ) {
-  const { steps } = await definitions.get(run.flow_version_id);
   const plan = toPlan(steps);
   if (step >= plan.length) throw outOfRange(plan.length);
   const before = plan.slice(0, step);

@@ -5,6 +5,7 @@ import { api, type Schemas } from '../../api/client.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Dialog, DialogActions, useIsMounted } from '../../ui/dialog.tsx';
 import { ErrorNote, Loading } from '../../ui/feedback.tsx';
+import { Select } from '../../ui/fields/select.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { showToast } from '../../ui/toast.tsx';
 import { countReasons } from '../run.ts';
@@ -15,8 +16,9 @@ type Bulk = 'retry' | 'cancel';
 /** The result so far: how many runs were changed, and which were skipped. */
 type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
 
+type OnVersion = 'original' | 'production';
 /** The project, the filter and the time of the request: later runs are not affected. */
-type BulkRequest = { projectId: string; filter: RunFilter; now: number };
+type BulkRequest = { projectId: string; filter: RunFilter; now: number; onVersion: OnVersion };
 
 /** Small enough for a page to be carried out well within a request's time limit. */
 const PAGE = 50;
@@ -31,6 +33,7 @@ type BulkDialogProps = {
   title: string;
   projectId: string;
   filter: RunFilter;
+  production?: number | undefined;
   onDone: () => void;
   onClose: () => void;
 };
@@ -42,7 +45,7 @@ const WORDS = {
     none: 'These filters find no failed run that can be retried at once.',
     found: (runs: string) => `These filters find ${runs} to retry.`,
     consequence:
-      'Each is run again as a new job from the step that failed; only repeated blocks are charged. Runs that were cancelled, were already run again, or repeat another run are skipped.',
+      'Each is run again as a new job from the step that failed, or from the first step that the version has changed; only these are charged. Runs that were cancelled, were already run again, or repeat another run are skipped.',
     action: 'Retry',
     pending: 'Retrying …',
     cancelLabel: 'Cancel',
@@ -58,7 +61,13 @@ const WORDS = {
   },
 };
 
-type BulkActionsProps = { projectId: string; filter: RunFilter; onDone: () => void };
+type BulkActionsProps = {
+  projectId: string;
+  filter: RunFilter;
+  /** The production version of the flow that the filter names. */
+  production?: number | undefined;
+  onDone: () => void;
+};
 
 const LABELS = {
   retry: { label: 'Retry failed', title: 'Retry failed runs', icon: RotateCcw },
@@ -103,16 +112,17 @@ function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
 }
 
 /** Retries or cancels the runs that match the filter: counts them, asks, and reports the result. */
-function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDialogProps) {
+function BulkDialog({ how, title, projectId, filter, production, onDone, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<BulkResult>();
   /** Read after the dialog is closed, too. */
   const latest = useRef(NOTHING_YET);
   const isMounted = useIsMounted();
   // The count and the change use the same time.
   const [now] = useState(Date.now);
-  const request = { projectId, filter, now };
+  const [onVersion, setOnVersion] = useState<OnVersion>('production');
+  const request = { projectId, filter, now, onVersion };
   const count = useQuery({
-    queryKey: ['bulk-runs', how, request],
+    queryKey: ['bulk-runs', how, projectId, filter, now],
     queryFn: ({ signal }) => countMatching(how, request, signal),
     gcTime: 0,
   });
@@ -135,6 +145,8 @@ function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDial
     meta: { quiet: true },
   });
   const found = count.data ?? 0;
+  const productionLabel =
+    production === undefined ? 'The version in production' : `v${production} · in production`;
   const words = WORDS[how];
   const runs = `${found >= COUNT_MAX ? 'at least ' : ''}${formatCount(found)} ${found === 1 ? 'run' : 'runs'}`;
   return (
@@ -143,6 +155,17 @@ function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDial
       {count.error && <ErrorNote error={count.error} onRetry={() => void count.refetch()} />}
       {count.data !== undefined && change.isIdle && (
         <p>{found === 0 ? words.none : `${words.found(runs)} ${words.consequence}`}</p>
+      )}
+      {how === 'retry' && found > 0 && change.isIdle && (
+        <Select
+          label="Version"
+          value={onVersion}
+          onChange={setOnVersion}
+          options={[
+            { id: 'production', label: productionLabel },
+            { id: 'original', label: 'The version of each failed run' },
+          ]}
+        />
       )}
       {(progress || change.isPending) && (
         <BulkResultView how={how} result={progress ?? NOTHING_YET} isRunning={change.isPending} />
@@ -229,7 +252,7 @@ async function changeRuns(
 
 async function send(
   how: Bulk,
-  { projectId, filter, now }: BulkRequest,
+  { projectId, filter, now, onVersion }: BulkRequest,
   { cursor, ...page }: Page,
   signal?: AbortSignal,
 ): Promise<Schemas['RetriedRuns'] | Schemas['CancelledRuns']> {
@@ -237,7 +260,9 @@ async function send(
   const body = {
     ...{ flow, version, mode, environment, key, since, until: until ?? new Date(now).toISOString() },
     // Retries take no status: only failed runs are retried.
-    ...(how === 'cancel' && { status: status as Schemas['CancelRunsRequest']['status'] }),
+    ...(how === 'cancel'
+      ? { status: status as Schemas['CancelRunsRequest']['status'] }
+      : { on_version: onVersion }),
     ...page,
     ...(cursor && { cursor }),
   };

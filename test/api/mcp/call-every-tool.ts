@@ -42,7 +42,15 @@ export async function callEveryTool(options: {
   await call('delete_test_case', { test_case_id });
   const { version_id } = await call('publish_version', { flow_id, note: 'first' });
   await call('set_production_version', { flow_id, version_id });
-  await call('run_flow', { flow_id, message: '' });
+  await call('update_block_draft', { flow_id, step_id, content: 'throw new Error("no");' });
+  const failing = await call('publish_version', { flow_id, note: 'second' });
+  await call('set_production_version', { flow_id, version_id: failing.version_id });
+  const { flow_run } = (await call('run_flow', { flow_id, message: '' })) as never as {
+    flow_run: { flow_run_id: string };
+  };
+  await call('rerun_run', { flow_run_id: flow_run.flow_run_id });
+  await call('retry_run', { flow_run_id: flow_run.flow_run_id });
+  await call('retry_runs', { flow_id });
   await call('restore_version', { flow_id, version_id });
   await call('update_flow', { flow_id, description: 'Made by every tool.' });
   await call('get_flow', { flow_id });

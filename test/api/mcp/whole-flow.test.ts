@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Client } from '@modelcontextprotocol/client';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
+import { answer, type FakeModelServer, respond, startFakeModelServer } from '../../fakes/model-server.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 describe('A whole flow through MCP alone', () => {
@@ -115,6 +115,11 @@ describe('A whole flow through MCP alone', () => {
     assert.equal((await ask('list_runs', { flow_id })).runs[0].flow_run_id, ran.body.executionId);
     models.will(answer('a weir'), answer('a dam'));
     assert.deepEqual((await ask('run_flow', { flow_id, message: 'weir,dam' })).answer, result);
+    models.will(respond(400, { error: { message: 'not today' } }));
+    const { flow_run: failed } = await ask('run_flow', { flow_id, message: 'weir,dam' });
+    assert.equal(failed.status, 'failed');
+    for (const name of ['retry_run', 'rerun_run']) await ask(name, { flow_run_id: failed.flow_run_id });
+    await ask('retry_runs', { flow_id });
     await ask('delete_flow', { flow_id, confirm: 'digest' });
     assert.deepEqual([...called].sort(), [...writes.keys()].sort());
   });

@@ -32,7 +32,7 @@ describe('retryEach', () => {
         resolvePublic: createResolvePublic({ lookup: () => Promise.reject(new Error('SERVFAIL')) }),
       };
       const inOrder = [unknown, plain].flatMap((id) => runs.filter((run) => run.execution_id === id));
-      const retrier = { within: { projectId }, projectId, requestId: 'r' };
+      const retrier = { onVersion: 'original' as const, within: { projectId }, projectId, requestId: 'r' };
       const { retried, refused, stoppedBy } = await retryEach(deps, inOrder, retrier);
       assert.deepEqual(
         refused.map((run) => [run.executionId, run.code]),

@@ -163,7 +163,7 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     assert.equal((await retry(filter)).status, 402);
     assert.deepEqual(
       await listEntries(),
-      [1, 0, 1].map((matching) => ({ details: { ...filter, matching } })),
+      [1, 0, 1].map((matching) => ({ details: { ...filter, on_version: 'original', matching } })),
     );
   });
 

@@ -1,12 +1,11 @@
 // A Weir over a scripted model server, and what a caller of flows with tools sends.
 
 import assert from 'node:assert/strict';
-import { findFlowBySlug, updateDraft } from '../../../db/flows/flows.ts';
-import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import type { Block, Step } from '../../../flow/definition.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { publishSteps } from '../../publish-steps.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 
 export const MODEL = 'openai/gpt-4o-mini';
@@ -143,12 +142,8 @@ export function useToolCalls(options: { worker?: boolean; env?: NodeJS.ProcessEn
     return harness.weir.call('GET', `${flow}/jobs/${executionId}${suffix}`, { key: harness.tenant.key });
   }
 
-  async function publish(flow: string, steps: Step[]) {
-    const { db } = harness.weir;
-    const row = await findFlowBySlug(db, harness.tenant.projectId, flow.split('/')[2] ?? '');
-    assert(row);
-    await updateDraft(db, row.id, { steps });
-    await setProductionVersion(db, row.id, await publishVersion(db, row.id, 'test'));
+  function publish(flow: string, steps: Step[]) {
+    return publishSteps(harness.weir.db, harness.tenant.projectId, flow, steps);
   }
 
   async function charges(executionId: string) {

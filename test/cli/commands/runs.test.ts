@@ -145,6 +145,19 @@ describe('weir runs', () => {
     );
   });
 
+  it('runs one again in the version that --on-version names, and says where it begins', async () => {
+    const executionId = await follow(flow);
+    const [again] = await succeedJson('runs', 'rerun', executionId, '--on-version', 'production');
+    assert.deepEqual([again.version, again.beginsAt.step_id], [1, 'first']);
+    const shown = await succeed(['runs', 'rerun', executionId, '--on-version', '1']);
+    assert.match(shown, /^\S+ +\S+ +v1 +first: A rerun begins with the first step\.$/m);
+    assert.match(
+      await fail(1, weirIn(byKey(), ['runs', 'rerun', executionId, '--on-version', '9'])),
+      /no published version with this number/,
+    );
+    await fail(2, weirIn(byKey(), ['runs', 'rerun', executionId, '--on-version', 'latest']));
+  });
+
   it('names the runs that it has started when others are refused', async () => {
     const executionId = await follow(flow);
     const unknown = randomUUID();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code, llm } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';
+import { publishSteps } from '../../publish-steps.ts';
 import type { ConsoleWeir } from './console-weir.ts';
 import { describeWalks } from './describe-walks.ts';
 
@@ -77,6 +78,36 @@ describeWalks('runs in the console', (walk, walkApart) => {
     const { runs } = (await weir.call('GET', `demo/demo/${flow}/runs?mode=jobs`, { key: weir.demoKey })).body;
     assert.equal(runs.length, 2);
   });
+
+  walk(
+    'runs a run again in the production version when this is another, and names both',
+    'member',
+    async (tour) => {
+      const { page, weir, open, lookAt } = tour;
+      const flow = await createDemoFlow(weir, [code('a', 'return 1;'), code('b', 'throw new Error("no");')]);
+      const request = { key: weir.demoKey, body: { message: 'm' } };
+      const { executionId } = (await weir.call('POST', `demo/demo/${flow}/execute`, request)).body;
+      const mended = [code('a', 'return 2;'), code('b', 'return input;')];
+      await publishSteps(weir.db, weir.projectId, `demo/demo/${flow}`, mended);
+      await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
+      await page.getByRole('button', { name: 'Retry from the failed step' }).click();
+      await page.getByRole('button', { name: /v2 · in production/ }).waitFor();
+      await lookAt('retry-run');
+      await page.getByRole('button', { name: 'Retry on v2' }).click();
+      await page.getByText('It runs v2 from “a”. Version 2 differs from version 1').waitFor();
+      await page.getByText('Completed').first().waitFor();
+      await page.getByRole('link', { name: 'v2' }).waitFor();
+
+      await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
+      await page.getByRole('button', { name: 'More for this run' }).click();
+      await page.getByRole('menuitem', { name: 'Run again from the beginning' }).click();
+      await page.getByRole('button', { name: /v2 · in production/ }).click();
+      await page.getByRole('option', { name: 'v1 · as this run' }).click();
+      await page.getByRole('button', { name: 'Run again on v1' }).click();
+      await page.getByText('It runs v1.').waitFor();
+      await page.getByText('Failed', { exact: true }).first().waitFor();
+    },
+  );
 
   walk('reports a bulk action after its dialog was closed', 'member', async ({ page, weir, open }) => {
     const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);

@@ -1,0 +1,175 @@
+// rerun_run, retry_run and retry_runs
+import { z } from 'zod';
+import { inTransaction } from '../../db/connect.ts';
+import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import type { ErrorCode } from '../../flow/errors.ts';
+import { notVisible, requireVisibleFlow } from '../auth/caller.ts';
+import { STATUS } from '../http/errors.ts';
+import { acceptIdempotently, digestRequest } from '../runs/calls/accept-idempotently.ts';
+import { acceptRepeat, requireRepeatable } from '../runs/calls/accept-repeat.ts';
+import { acquireForCaller } from '../runs/calls/admit.ts';
+import { startSoon } from '../runs/calls/describe-outcome.ts';
+import { flowNotFound, loadRunnableFlow } from '../runs/calls/load-flow.ts';
+import { retryMatching } from '../runs/retry-runs.ts';
+import {
+  beginsAt,
+  describeBeginning,
+  type Repetition,
+  versionChoice,
+} from '../runs/run-shapes/repetitions.ts';
+import { idempotencyKey } from '../runs/run-shapes/requests.ts';
+import { requireFlowDesign } from './flow-design.ts';
+import { defineTool, flowId, type McpTool } from './tool.ts';
+
+const HINTS = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
+const LIMIT_MAX = 25;
+
+const repetition = {
+  flow_run_id: z.string().meta({ description: 'The new run.' }),
+  repeats: z.string(),
+  version: z.int(),
+  begins_at: beginsAt,
+};
+
+const rerunTool = repeatTool('rerun', {
+  title: 'Run a run again',
+  description: 'Runs a run again from its beginning, with the same input.',
+});
+
+const retryTool = repeatTool('retry', {
+  title: 'Retry a failed run',
+  description:
+    'Runs a failed run again from the step that failed, or from the first step that the version has changed; only these are charged.',
+});
+
+const retryRunsTool = defineTool({
+  name: 'retry_runs',
+  title: 'Retry failed runs',
+  description: 'Retries the failed runs of a flow, newest first, as retry_run does. Can be repeated.',
+  scope: 'flows:run',
+  hints: HINTS,
+  input: z.strictObject({
+    flow_id: flowId,
+    on_version: versionChoice,
+    error_code: z
+      .string()
+      .refine((code) => Object.hasOwn(STATUS, code), 'is not the code of an error')
+      .optional(),
+    dry_run: z.boolean().default(false),
+    limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_MAX),
+    after: z.guid().meta({ description: 'next of the previous page.' }).optional(),
+  }),
+  output: z.strictObject({
+    retried: z.array(z.strictObject(repetition)),
+    matching: z.array(z.string()).optional(),
+    refused: z.array(
+      z.strictObject({ flow_run_id: z.string(), code: z.string(), error_message: z.string() }),
+    ),
+    stopped_by: z.string().nullable(),
+    next: z.string().nullable(),
+  }),
+  async run(call, { flow_id, on_version, error_code, dry_run: dryRun, limit, after: cursor }) {
+    const { deps, user, author } = call;
+    const design = await requireFlowDesign(call, flow_id);
+    const request = {
+      flow: design.slug,
+      on_version,
+      errorCode: error_code as ErrorCode | undefined,
+      dryRun,
+      limit,
+      cursor,
+    };
+    const answer = await retryMatching(deps, request, {
+      principal: user,
+      projectId: design.project_id,
+      organizationId: design.organization_id,
+      requestId: author.requestId,
+      signal: call.gone,
+      record: (change) =>
+        inTransaction(deps.db, async (tx) => {
+          await requireVisibleFlow({ db: tx }, design.id, call.access);
+          if (change) await recordChange(tx, author, change);
+        }),
+    });
+    return {
+      retried: answer.retried.map(({ executionId, beginsAt, ...run }) => ({
+        flow_run_id: executionId,
+        ...run,
+        begins_at: beginsAt,
+      })),
+      ...(answer.matching && { matching: answer.matching }),
+      refused: answer.refused.map(({ executionId, code, errorMessage }) => ({
+        flow_run_id: executionId,
+        code,
+        error_message: errorMessage,
+      })),
+      stopped_by: answer.stoppedBy,
+      next: answer.nextCursor,
+    };
+  },
+});
+
+export const repeatRunTools = [rerunTool, retryTool, retryRunsTool];
+
+/** Defines the tool that starts one run again. Its answer does not wait for the end of the new run. */
+function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description'>): McpTool {
+  return defineTool({
+    name: `${how}_run`,
+    ...words,
+    scope: 'flows:run',
+    hints: HINTS,
+    input: z.strictObject({ flow_run_id: z.guid(), version: versionChoice, idempotency_key: idempotencyKey }),
+    output: z.strictObject(repetition),
+    async run(call, { flow_run_id: id, version: choice, idempotency_key: key }) {
+      const { deps, user, author, gone } = call;
+      const visible = await requireVisibleFlow(deps, await findFlowOfRun(deps.db, id), call.access, 'run');
+      const run = await findRun(deps.db, visible.flowId, id);
+      if (!run) throw notVisible('run');
+      requireRepeatable(run, how);
+      const design = await requireFlowDesign(call, visible.flowId);
+      const slugs = {
+        organization: design.organization_slug,
+        project: design.project_slug,
+        flow: design.slug,
+      };
+      const asked = choice === 'original' ? run.version : choice;
+      const query = { ...slugs, within: call.access, version: asked };
+      const flow = await loadRunnableFlow(deps, query, () => gone);
+      if (!flow) throw flowNotFound(asked);
+      const { environment } = user;
+      const digest = digestRequest(environment, `${how}_run`, id, choice);
+      const request = {
+        ...{ slugs, flow, author, environment, gone, requestId: author.requestId, pinned: true },
+        ...{ body: undefined, keyId: undefined, modelKeys: undefined },
+        idempotencyKey:
+          key === undefined
+            ? undefined
+            : { projectId: flow.projectId, endpoint: 'jobs' as const, key, digest },
+      };
+      const permit = await acquireForCaller(
+        deps,
+        { principal: user, flow },
+        { signal: gone, priority: 'low' },
+      );
+      try {
+        const started = await acceptIdempotently(deps, request, (again) =>
+          acceptRepeat(deps, again, run, how),
+        );
+        if (started.outcome) permit.release();
+        else await startSoon(deps, started, permit);
+        const ran = { version: run.version, ...(await deps.definitions.get(run.flow_version_id)) };
+        const runs = { version: started.version, ...started.definition };
+        return {
+          flow_run_id: started.executionId,
+          repeats: id,
+          version: started.version,
+          begins_at: describeBeginning(how, started.from ?? 0, ran, runs),
+        };
+      } catch (error) {
+        permit.release();
+        throw error;
+      }
+    },
+  });
+}
