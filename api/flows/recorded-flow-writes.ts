@@ -9,7 +9,13 @@ import {
   updateDraft,
   updateNames,
 } from '../../db/flows/flows.ts';
-import { DraftChanged, publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
+import {
+  DraftChanged,
+  findVersionOfDraft,
+  lockDraft,
+  publishVersion,
+  setProductionVersion,
+} from '../../db/flows/versions.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { acquireDefinition } from '../../platform/large-values/large-values.ts';
@@ -63,18 +69,24 @@ export async function replaceDraft(
   await recordChange(tx, author, { organizationId, action: 'flow.edit', resourceId: id, details });
 }
 
-/** Publishes the draft as a new version and returns its number, as `publishVersion` does. */
+/**
+ * Publishes the draft with the digest `checked` as a new version. A draft that is the same as the latest version is that version,
+ * which keeps its note. Throws as `lockDraft` and `publishVersion` do.
+ */
 export async function publishFlow(
   tx: Tx,
   author: Author,
   { id, organizationId }: Flow,
   note: string,
-  checked?: Buffer,
-): Promise<number> {
-  const version = await publishVersion(tx, id, note, { publishedBy: author.actor, checked });
+  checked: Buffer,
+): Promise<{ version: number; isNew: boolean }> {
+  await lockDraft(tx, id, checked);
+  const same = await findVersionOfDraft(tx, id);
+  if (same !== undefined) return { version: same, isNew: false };
+  const version = await publishVersion(tx, id, note, { publishedBy: author.actor });
   const details = { version, note };
   await recordChange(tx, author, { organizationId, action: 'flow.publish', resourceId: id, details });
-  return version;
+  return { version, isNew: true };
 }
 
 /**

@@ -51,6 +51,11 @@ const ifMatch = z.object({
   }),
 });
 const one = answer('The version.', versionDetail, { version: example.version });
+const same = answer(
+  'The draft is the same as the latest version, which is returned with its note.',
+  versionDetail,
+  { version: example.version },
+);
 
 export function versionRoutes(deps: ApiDeps): Route[] {
   const load = loadProject(deps, 'member');
@@ -69,6 +74,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
         requestParams: { header: ifMatch },
         requestBody: body(publishRequest, { note: example.publishing }),
         responses: {
+          200: same,
           201: one,
           ...PROJECT_ERRORS,
           ...BODY_ERRORS,
@@ -145,7 +151,7 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const { organization_id: organizationId } = ctx.state.project;
     const { id } = await requireFlow(deps.db, ctx);
     const gone = readerSignal(ctx.res);
-    const version = await publishChecked(deps, { id, organizationId }, gone, {
+    const published = await publishChecked(deps, { id, organizationId }, gone, {
       hold: (bytes) => reserveAnswer(deps, ctx, organizationId, bytes),
       check(draft) {
         requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
@@ -153,12 +159,12 @@ function publish(deps: ApiDeps): ApiMiddleware {
       },
       publish: (checked) =>
         writeFlow(deps.db, ctx, async (tx, author, flow) => {
-          const published = await publishFlow(tx, author, flow, note, checked);
-          return describe(await getVersion(tx, flow.id, published), flow);
+          const { version, isNew } = await publishFlow(tx, author, flow, note, checked);
+          return { isNew, body: describe(await getVersion(tx, flow.id, version), flow) };
         }),
     });
-    ctx.status = 201;
-    ctx.body = version;
+    ctx.status = published.isNew ? 201 : 200;
+    ctx.body = published.body;
   };
 }
 

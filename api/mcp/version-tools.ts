@@ -15,7 +15,7 @@ const publish = defineTool({
   name: 'publish_version',
   title: 'Publish the draft',
   description:
-    'Publishes the draft as a version that never changes. Callers run it only after set_production_version.',
+    'Publishes the draft as a version that never changes; an unchanged draft answers the latest one. Callers run it only after set_production_version.',
   scope: 'flows:publish',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
@@ -29,9 +29,10 @@ const publish = defineTool({
       hold: (bytes) => call.reserveAnswer(organizationId, bytes),
       check: (draft) => requireComplete(call.deps, organizationId, draft, call.gone),
       publish: (checked) =>
-        withLockedFlow(call, flow_id, async (tx, flow) =>
-          getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note, checked)),
-        ),
+        withLockedFlow(call, flow_id, async (tx, flow) => {
+          const { version } = await publishFlow(tx, call.author, flow, note, checked);
+          return getVersion(tx, flow_id, version);
+        }),
     });
     return { flow_id, version_id: published.id, version: published.version };
   },

@@ -2,6 +2,7 @@
 import { type NotNull, sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
+import { isSameAsDraft } from './flow-designs.ts';
 import { flowIdNotFound } from './flows.ts';
 
 /** Maximum number of versions of a flow: each publication reads their sizes, under the flow's lock. */
@@ -14,28 +15,52 @@ export class DraftChanged extends Error {
   override readonly name = 'DraftChanged';
 }
 
+/** Locks the draft with the digest `checked` until the transaction ends. Throws NOT_FOUND, and DraftChanged for another digest. */
+export async function lockDraft(tx: Tx, flowId: string, checked: Buffer): Promise<void> {
+  const { draft_digest } = await lockFlow(tx, flowId);
+  if (!draft_digest.equals(checked)) throw new DraftChanged();
+}
+
+async function lockFlow(tx: Tx, flowId: string) {
+  const flow = await tx
+    .selectFrom('flow')
+    .select('draft_digest')
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!flow) throw flowIdNotFound();
+  return flow;
+}
+
+/** Finds the number of the latest version of a flow, when that version is the same as the draft. */
+export async function findVersionOfDraft(tx: Tx, flowId: string): Promise<number | undefined> {
+  const latest = await tx
+    .selectFrom('flow_version')
+    .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
+    .select(['flow_version.version', isSameAsDraft('flow_version').as('is_same')])
+    .where('flow_version.flow_id', '=', flowId)
+    .where('flow_version.version', 'is not', null)
+    .$narrowType<{ version: NotNull }>()
+    .orderBy('flow_version.version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return latest?.is_same ? latest.version : undefined;
+}
+
 /**
- * Publishes the draft as the next version and returns its number. `publishedBy` is an actor of the audit log; `checked` is the
- * digest of the draft to publish, of whatever draft without it. Throws NOT_FOUND, DraftChanged when the draft has another digest,
+ * Publishes the draft as the next version and returns its number. `publishedBy` is an actor of the audit log. Throws NOT_FOUND,
  * and CONFLICT at the maximum number or size of versions.
  */
 export function publishVersion(
   db: Db | Tx,
   flowId: string,
   note: string,
-  { publishedBy = null, checked }: { publishedBy?: string | null; checked?: Buffer | undefined } = {},
+  { publishedBy = null }: { publishedBy?: string | null } = {},
 ): Promise<number> {
   return inTransaction(db, async (tx) => {
-    // Locked, so that concurrent publishers get consecutive numbers.
-    const flow = await tx
-      .selectFrom('flow')
-      .select('draft_digest')
-      .where('id', '=', flowId)
-      .where('deleted_at', 'is', null)
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-    if (!flow) throw flowIdNotFound();
-    if (checked && !flow.draft_digest.equals(checked)) throw new DraftChanged();
+    // So that concurrent publishers get consecutive numbers.
+    await lockFlow(tx, flowId);
     const { newest, bytes } = await tx
       .selectFrom('flow_version')
       .select([

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { publishChecked } from '../../../api/flows/recorded-flow-writes.ts';
 import { insertFlow, updateDraft } from '../../../db/flows/flows.ts';
-import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
+import { getVersion, lockDraft, publishVersion } from '../../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import type { LargeValues } from '../../../platform/large-values/large-values.ts';
 import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
@@ -48,7 +48,11 @@ describe('publishing a draft that is checked', () => {
     return publishChecked({ db, largeValues }, { id, organizationId }, gone, {
       hold: async () => undefined,
       check,
-      publish: (checked) => publishVersion(db, id, 'note', { checked }),
+      publish: (checked) =>
+        db.transaction().execute(async (tx) => {
+          await lockDraft(tx, id, checked);
+          return publishVersion(tx, id, 'note');
+        }),
     });
   }
 

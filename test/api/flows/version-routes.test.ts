@@ -64,6 +64,26 @@ describe('versions over HTTP', () => {
     assert.equal((await send('GET', '/versions')).body.versions.length, 2);
   });
 
+  it('are published once: a draft that is the latest version is answered with it and its first note', async () => {
+    await setDraft(block('a'));
+    const answers = await Promise.all(
+      ['1', '2', '3', '4', '5', '6'].map((note) => send('POST', '/versions', { note })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 200, 201]);
+    const { body } = answers.find(({ status }) => status === 201) as { body: object };
+    for (const answer of answers) assert.deepEqual(answer.body, body);
+    assert.equal((await send('GET', '/versions')).body.versions.length, 2);
+    assert.deepEqual((await actions()).length, 1);
+    await setDraft(block('b'));
+    assert.equal((await send('POST', '/versions', {})).body.version, 3);
+    await setDraft(block('a'));
+    assert.equal(
+      (await send('POST', '/versions', {})).body.version,
+      4,
+      'an earlier version is no latest one',
+    );
+  });
+
   it('are not made of a draft that is not complete: the answer says what is missing', async () => {
     await setDraft(block('a', { processor_type: 'llm', prompt: 'Hi' }));
     const { status, body } = await send('POST', '/versions', { note: '' });
