@@ -67,7 +67,7 @@ CREATE OR REPLACE FUNCTION public.digest_definition()
  LANGUAGE plpgsql
 AS $function$
     begin
-      new.definition_digest := sha256(convert_to(new.definition::text, 'UTF8'));
+      new.definition_digest := digest_json(new.definition);
       return new;
     end $function$;
 
@@ -76,8 +76,19 @@ CREATE OR REPLACE FUNCTION public.digest_draft()
  LANGUAGE plpgsql
 AS $function$
     begin
-      new.draft_digest := sha256(convert_to(new.draft::text, 'UTF8'));
+      new.draft_digest := digest_json(new.draft);
       return new;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION public.digest_json(value json)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+    begin
+      return sha256(convert_to(value::jsonb::text, 'UTF8'));
+    exception when others then
+      return sha256(convert_to(value::text, 'UTF8'));
     end $function$;
 
 CREATE OR REPLACE FUNCTION public.link_output(p_execution_id uuid, p_block_key text, p_sha256 text)

@@ -1,4 +1,5 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
+import { canonicalJson } from '../../flow/json.ts';
 import { etagOf } from '../http/etag.ts';
 
 /** Computes the ETag of the fields that `PUT` changes: name and description. The draft has its own ETag. */
@@ -6,7 +7,7 @@ export function flowETag({ name, description }: { name: string; description: str
   return etagOf(JSON.stringify([name, description]));
 }
 
-/** Computes the strong ETag of a stored draft: equal drafts have equal ETags. */
+/** Computes the ETag of a draft. The order of keys makes no difference: many clients do not keep it. */
 export function draftETag(draft: FlowDefinition): string {
-  return etagOf(JSON.stringify(draft));
+  return etagOf(canonicalJson(draft));
 }

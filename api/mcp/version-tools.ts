@@ -15,12 +15,12 @@ const publish = defineTool({
   name: 'publish_version',
   title: 'Publish the draft',
   description:
-    'Publishes the draft as a version that never changes; an unchanged draft answers the latest one. Callers run it only after set_production_version.',
+    'Publishes the draft as a version that never changes. An unchanged draft is not published again. Callers run it only after set_production_version.',
   scope: 'flows:publish',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
     flow_id: flowId,
-    note: noteSchema.meta({ description: 'What changed, for people to read.' }),
+    note: noteSchema.meta({ description: 'What changed.' }),
   }),
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
@@ -65,7 +65,7 @@ const setProduction = defineTool({
 const restore = defineTool({
   name: 'restore_version',
   title: 'Go back to a version',
-  description: 'Replaces the draft by a version of the flow. Edits that were not published are lost.',
+  description: 'Replaces the draft by a version. Unpublished edits are lost.',
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({ flow_id: flowId, version_id: versionId }),

@@ -211,15 +211,22 @@ const FLOWS = [
   `alter table flow add constraint flow_production_version_fkey
     foreign key (id, production_version) references flow_version (flow_id, version)`,
 
-  // Digests of the texts, so that a list of flows compares no definitions of megabytes.
+  // Digests, so that a list of flows compares no definitions of megabytes. The order of keys makes no difference, except in JSON with
+  // U+0000 or the like, which jsonb refuses.
+  `create function digest_json(value json) returns bytea language plpgsql immutable as $$
+    begin
+      return sha256(convert_to(value::jsonb::text, 'UTF8'));
+    exception when others then
+      return sha256(convert_to(value::text, 'UTF8'));
+    end $$`,
   `create function digest_draft() returns trigger language plpgsql as $$
     begin
-      new.draft_digest := sha256(convert_to(new.draft::text, 'UTF8'));
+      new.draft_digest := digest_json(new.draft);
       return new;
     end $$`,
   `create function digest_definition() returns trigger language plpgsql as $$
     begin
-      new.definition_digest := sha256(convert_to(new.definition::text, 'UTF8'));
+      new.definition_digest := digest_json(new.definition);
       return new;
     end $$`,
   `create trigger flow_draft_digest before insert or update of draft on flow

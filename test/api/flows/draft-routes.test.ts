@@ -2,11 +2,23 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { RetryLater } from '../../../api/http/request-errors.ts';
+import { publishVersion } from '../../../db/flows/versions.ts';
 import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { code, useManagement } from '../organizations/management-harness.ts';
 
 const pass = (step_id: string) => ({ step_id, processor_type: 'passthrough' });
 const stored = (step_id: string) => ({ type: 'sequential', ...pass(step_id), name: step_id });
+
+const reverseKeys = (json: unknown): unknown =>
+  Array.isArray(json)
+    ? json.map(reverseKeys)
+    : json !== null && typeof json === 'object'
+      ? Object.fromEntries(
+          Object.entries(json)
+            .reverse()
+            .map(([key, value]) => [key, reverseKeys(value)]),
+        )
+      : json;
 
 describe('a draft over HTTP', () => {
   const { management } = useManagement();
@@ -38,6 +50,35 @@ describe('a draft over HTTP', () => {
     await put([]);
     assert.equal((await read()).etag, empty.etag);
   });
+
+  for (const [what, text] of [
+    ['', 'x'],
+    [', with texts that PostgreSQL cannot compare as JSON too', '\0 \ud800'],
+  ])
+    it(`is the same when a client writes back what it read, its keys in another order${what}`, async () => {
+      await put([
+        { ...pass('a'), description: text, processor_config: { max_tokens: 1, temperature: 0 } },
+        { ...pass('b'), outputSchema: { type: 'object', properties: { b: {}, a: {} } } },
+      ]);
+      const { flowId } = management.acme;
+      await publishVersion(management.weir.db, flowId, '');
+      const { body, etag } = await read();
+      const answer = await put(reverseKeys(body.steps), etag);
+      assert.deepEqual([answer.status, answer.headers.get('etag')], [200, etag], JSON.stringify(answer.body));
+      assert.equal((await read()).etag, etag);
+      const isPublished = async () =>
+        (
+          await management.weir.call('GET', path().replace('/draft', ''), {
+            key: management.acme.token.member,
+          })
+        ).body.draftIsPublished;
+      assert.equal(await isPublished(), true);
+      if (text === 'x') {
+        await put([]);
+        await put(reverseKeys(body.steps));
+        assert.equal(await isPublished(), true);
+      }
+    });
 
   it('answers 304 without a body while it has an ETag of If-None-Match', async () => {
     const { etag } = await read();
