@@ -22,6 +22,7 @@ import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import { serializeOutput } from './attempts/serialize-output.ts';
 import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
+import { isStopped } from './cancellations.ts';
 import { isGivenUp } from './is-given-up.ts';
 import type { ReserveAnswer } from './model/model-client.ts';
 import { type BlockEnd, recordBlockEnd, toError, toPause, UNUSED } from './record-block-end.ts';
@@ -192,6 +193,14 @@ export function createBlockExecutor(
       const value = toLeaf(execution.blockKey, answered.output, bytes, weight);
       return { usage, output: serialized, value };
     } catch (error) {
+      // Not charged, and the provider no longer says what it has used.
+      if (isStopped(attempt.signal)) {
+        const { reserved = false } = usage;
+        return {
+          usage: { ...UNUSED, ...(block.model && { model: block.model }), reserved },
+          error: CANCELLED,
+        };
+      }
       if (error instanceof ServiceError) return { usage, error: toError(error) };
       if (error instanceof ModelUnavailable && isGivenUp(error, attempt, block, context))
         return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };

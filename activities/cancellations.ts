@@ -7,6 +7,14 @@ export class CallStopped extends Error {
   }
 }
 
+/** Whether a block was stopped because its call was cancelled or has failed, rather than because its worker stops. */
+export function isStopped({ aborted, reason }: AbortSignal): boolean {
+  return (
+    aborted &&
+    (reason instanceof CallStopped || (reason instanceof CancelledFailure && reason.message === 'CANCELLED'))
+  );
+}
+
 /** The blocks in flight in this process, by call, so that a cancellation reaches them at once. */
 export type Cancellations = {
   /** Does work under a signal that aborts with the given one, or with CallStopped. */

@@ -71,7 +71,17 @@ async function describeAttempt(
   attempt: Attempt,
   startedAt = performance.now(),
 ): Promise<BlockAttempt> {
-  const { callId, blockKey, stepId } = execution;
-  const { name, processor_type: processorType } = (await blocks.find(execution)).block;
-  return { callId, blockKey, stepId, name, processorType, attempts: attempt.number, startedAt };
+  const { callId, blockKey, stepId, input } = execution;
+  const { name, processor_type: processorType, model } = (await blocks.find(execution)).block;
+  return {
+    callId,
+    blockKey,
+    stepId,
+    name,
+    processorType,
+    input,
+    model: processorType === 'llm' ? model : undefined,
+    attempts: attempt.number,
+    startedAt,
+  };
 }

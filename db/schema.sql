@@ -190,7 +190,9 @@ AS $function$
           from organization where id = p_charged_to for no key update;
       end if;
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key;
-      if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
+      if p_status <> 'cancelled' and (carried.finished_at is not null or (cancelled and p_error is null)) then
+        return;
+      end if;
     end if;
     if cost > 0 then
       uncharged := cost;
@@ -215,7 +217,8 @@ AS $function$
           uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
           attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
           recorded = default
-        where b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0;
+        where p_status <> 'cancelled' and (b.status = 'cancelled'
+          or b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0);
     recorded := found;
     if recorded and cost > 0 then
       insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id)
@@ -387,7 +390,7 @@ CREATE TABLE block_run (
   finished_at timestamp with time zone not null,
   recorded xid8 not null default pg_current_xact_id(),
   constraint block_run_pkey PRIMARY KEY (execution_id, block_key),
-  constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
+  constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text, 'cancelled'::text])))
 );
 
 CREATE TABLE block_under_way (
@@ -396,6 +399,8 @@ CREATE TABLE block_under_way (
   step_id text not null,
   name text not null,
   processor_type text not null,
+  input json not null,
+  model text,
   attempts integer not null,
   started_at timestamp with time zone not null,
   last_error text,
@@ -601,6 +606,7 @@ CREATE TABLE run (
   started_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
   cancel_requested_at timestamp with time zone,
+  cancelled_by text,
   continues uuid,
   step_from integer,
   step_to integer,

@@ -17,8 +17,11 @@ interface BlockRunTable {
   step_id: string;
   name: string;
   processor_type: ProcessorType;
-  /** `paused`: the model asked for tools, and the output is the conversation up to there. */
-  status: 'completed' | 'failed' | 'paused';
+  /**
+   * `paused`: the model asked for tools, and the output is the conversation up to there. `cancelled`: in flight when
+   * its call was cancelled or failed; without an output or an error.
+   */
+  status: 'completed' | 'failed' | 'paused' | 'cancelled';
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
   /** null when the block failed, and when the output is in the object of a linked row of stored_object. */
@@ -45,6 +48,9 @@ interface BlockUnderWayTable {
   step_id: string;
   name: string;
   processor_type: ProcessorType;
+  /** As in block_run. */
+  input: ColumnType<Value, string, string>;
+  model: string | null;
   /** The attempts so far, including the one in flight. */
   attempts: number;
   started_at: Date;
@@ -321,6 +327,8 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
+  /** The audit-log actor who cancelled the run; null for later calls. */
+  cancelled_by: string | null;
   /** The providers for which its request sent a key. */
   model_key_providers: string[] | null;
   /** The keys that its request sent, encrypted. Null once the call has ended, has paused or was asked to cancel. */

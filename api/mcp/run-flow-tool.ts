@@ -16,7 +16,7 @@ import { loadRunnableFlow } from '../runs/calls/load-flow.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
 import { readCutResult } from '../runs/read-cut-result.ts';
 import { runState } from '../runs/run-shapes/answers.ts';
-import { readReceipt } from '../runs/run-shapes/block-answers.ts';
+import { BLOCK_STATUSES, readReceipt } from '../runs/run-shapes/block-answers.ts';
 import { describeRun } from '../runs/run-shapes/describe-run.ts';
 import { idempotencyKey, type JobRequest, maxCredits } from '../runs/run-shapes/requests.ts';
 import { TOOL_WAIT_MS } from '../test-cases/run-tests.ts';
@@ -35,6 +35,8 @@ export const toolRun = z.strictObject({
   iterations: shape.iterations,
   error_message: z.string().optional(),
   failure_reason: shape.failureReason,
+  cancelled_by: shape.cancelledBy,
+  cancelled_at: z.string().optional(),
   version: shape.version,
   mode: shape.mode,
   environment: shape.environment,
@@ -54,10 +56,10 @@ const count = z.int().min(0);
 const blockReceipt = z.strictObject({
   step_id: z.string(),
   key: z.string(),
-  status: z.enum(['completed', 'failed', 'paused']),
+  status: z.enum(BLOCK_STATUSES),
   model: z.string().nullable(),
-  prompt_tokens: count,
-  completion_tokens: count,
+  prompt_tokens: count.nullable(),
+  completion_tokens: count.nullable(),
   cost: z.number(),
   ms: count,
 });
@@ -210,6 +212,8 @@ export function toToolRun({
   startedAt,
   finishedAt,
   durationMs,
+  cancelledBy,
+  cancelledAt,
   ...run
 }: DescribedRun): z.input<typeof toolRun> {
   const { errorMessage, failureReason, ...others } = run as typeof run & {
@@ -222,6 +226,7 @@ export function toToolRun({
     ...others,
     ...(errorMessage !== undefined && { error_message: errorMessage }),
     ...(failureReason !== undefined && { failure_reason: failureReason }),
+    ...(cancelledAt !== undefined && { cancelled_by: cancelledBy, cancelled_at: cancelledAt }),
     started_at: startedAt,
     finished_at: finishedAt,
     duration_ms: durationMs,

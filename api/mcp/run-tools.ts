@@ -90,7 +90,7 @@ async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: string) {
     return { flow_run: await describeRun(deps, run) };
   await inTransaction(db, async (tx) => {
     const { organizationId } = await requireVisibleFlow({ db: tx }, flowId, caller.access, 'run');
-    if (!(await requestCancel(tx, id)) || run.cancel_requested_at) return;
+    if (!(await requestCancel(tx, id, caller.author.actor)) || run.cancel_requested_at) return;
     const details = { flow_id: flowId };
     await recordChange(tx, caller.author, { organizationId, action: 'run.cancel', resourceId: id, details });
   });

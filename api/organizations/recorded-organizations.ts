@@ -33,7 +33,7 @@ export async function addOrganization(tx: Tx, author: Author, details: Named) {
 export async function removeOrganization(tx: Tx, author: Author, organizationId: string): Promise<Deletion> {
   await deleteOrganization(tx, organizationId);
   const projectIds = await deleteProjects(tx, organizationId);
-  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: true });
+  const cancelled = await cancelOfDeleted(tx, author.actor, { organizationId, projectIds, all: true });
   const details = { projects: projectIds.length, cancelled };
   await recordChange(tx, author, {
     organizationId,
@@ -118,7 +118,11 @@ export async function removeProject(
 ): Promise<Deletion> {
   const projectIds = await deleteProjects(tx, organizationId, projectId);
   if (projectIds.length === 0) throw projectNotFound();
-  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: false });
+  const cancelled = await cancelOfDeleted(tx, author.actor, {
+    organizationId,
+    projectIds,
+    all: false,
+  });
   await recordChange(tx, author, {
     organizationId,
     action: 'project.delete',

@@ -80,7 +80,7 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
     }
     const author = authorOf(ctx.state.principal, ctx.state.requestId);
     const cancelled = await inTransaction(db, async (tx) => {
-      const marked = new Set((await cancelRuns(tx, ids)).map(({ id }) => id));
+      const marked = new Set((await cancelRuns(tx, ids, author.actor)).map(({ id }) => id));
       // Authorized again, because the body may have arrived slowly. After the runs are locked, by the lock order
       // (docs/decisions/0018-lock-order.md).
       await lockOrganization(tx, organizationId);

@@ -7,6 +7,7 @@ import { cancelUnderWay } from '../../temporal/cancel-workflow.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { authorOf } from '../http/principal.ts';
 import { answer, RUN_PATH } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
 import { loadFlowIds, loadRun } from './calls/load-flow.ts';
@@ -46,7 +47,9 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
   return async function cancelJob(ctx) {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
-    const now = ended ? run : await cancel(deps, run);
+    const now = ended
+      ? run
+      : await cancel(deps, run, authorOf(ctx.state.principal, ctx.state.requestId).actor);
     // The run may have ended just before the cancellation.
     const stays =
       now.status === 'completed' || (now.status === 'failed' && now.error?.code !== CANCELLED.code);
@@ -55,8 +58,8 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-async function cancel(deps: ApiDeps, run: RunRow): Promise<RunRow> {
-  await repeatLostWrite(() => requestCancel(deps.db, run.execution_id));
+async function cancel(deps: ApiDeps, run: RunRow, actor: string): Promise<RunRow> {
+  await repeatLostWrite(() => requestCancel(deps.db, run.execution_id, actor));
   await cancelUnderWay(deps, run.execution_id);
   return (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
 }

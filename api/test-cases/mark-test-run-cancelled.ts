@@ -10,7 +10,7 @@ export async function markTestRunCancelled(
   author: Author,
   { id, organizationId, flowId }: { id: string; organizationId: string; flowId: string },
 ): Promise<boolean> {
-  if (!(await requestTestRunCancel(tx, id))) return false;
+  if (!(await requestTestRunCancel(tx, id, author.actor))) return false;
   const details = { flow_id: flowId };
   await recordChange(tx, author, { organizationId, action: 'test_run.cancel', resourceId: id, details });
   return true;

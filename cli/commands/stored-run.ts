@@ -31,6 +31,9 @@ export async function show(executionId: string): Promise<CommandResult> {
         `${state.durationMs === null ? '' : `, ${state.durationMs} ms`}, ${state.cost} credits`,
       ...(state.repeats === null ? [] : [describeRepetition(state)]),
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
+      ...(state.cancelledAt === undefined
+        ? []
+        : [`Cancelled by ${state.cancelledBy}, ${formatTime(state.cancelledAt)}`]),
       '',
       blockTable((state.blocks ?? []) as BlockState[]),
       ...underWayLines(state),

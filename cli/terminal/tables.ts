@@ -15,7 +15,13 @@ export type BlockState = {
   attempts: number;
   model: string | null;
   errorMessage?: string;
-  usage: { promptTokens: number; completionTokens: number; cost: number; uncharged?: number; ms: number };
+  usage: {
+    promptTokens: number | null;
+    completionTokens: number | null;
+    cost: number;
+    uncharged?: number;
+    ms: number;
+  };
 };
 
 /** A block that takes long or was refused, as GET …/jobs/{executionId} answers it. */
@@ -121,7 +127,7 @@ export function blockTable(blocks: BlockState[]): string {
       block.name,
       block.status,
       block.usage.ms,
-      block.usage.promptTokens + block.usage.completionTokens,
+      tokensOf(block) ?? 'unknown',
       block.usage.cost,
       block.attempts,
       block.errorMessage ?? block.model ?? '',
@@ -130,9 +136,14 @@ export function blockTable(blocks: BlockState[]): string {
   );
 }
 
+/** Adds up the tokens of a block; undefined when they are unknown. */
+function tokensOf({ usage: { promptTokens, completionTokens } }: BlockState): number | undefined {
+  return promptTokens === null || completionTokens === null ? undefined : promptTokens + completionTokens;
+}
+
 /** Formats one block as a line. */
 export function blockLine(block: BlockState): string {
-  const tokens = block.usage.promptTokens + block.usage.completionTokens;
+  const tokens = tokensOf(block) ?? 0;
   const { cost, uncharged } = block.usage;
   const beyond = uncharged ? ` (${uncharged} more are not charged)` : '';
   const spent = tokens > 0 ? `, ${tokens} tokens, ${cost} credits${beyond}` : '';

@@ -105,6 +105,11 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
           'A user'
         )}
       </Fact>
+      {run.cancelledAt && (
+        <Fact name="Cancelled by">
+          {run.cancelledBy}, <Time at={run.cancelledAt} />
+        </Fact>
+      )}
       <Fact name="Credits">{formatCredits(run.cost)}</Fact>
       <Fact name="Tokens">{formatCount(root.tokens)}</Fact>
       {run.traceId && (

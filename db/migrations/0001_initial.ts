@@ -274,6 +274,7 @@ const RUNS = [
     started_at timestamptz not null default now(),
     finished_at timestamptz,
     cancel_requested_at timestamptz,
+    cancelled_by text,
     continues uuid references run (execution_id),
     step_from integer,
     step_to integer,
@@ -376,7 +377,7 @@ const BLOCKS = [
     step_id text not null,
     name text not null,
     processor_type text not null,
-    status text not null check (status in ('completed', 'failed', 'paused')),
+    status text not null check (status in ('completed', 'failed', 'paused', 'cancelled')),
     input json not null,
     output json,
     error json,
@@ -400,6 +401,8 @@ const BLOCKS = [
     step_id text not null,
     name text not null,
     processor_type text not null,
+    input json not null,
+    model text,
     attempts integer not null,
     started_at timestamptz not null,
     last_error text,
@@ -569,7 +572,9 @@ const CREDITS = [
           from organization where id = p_charged_to for no key update;
       end if;
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key;
-      if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
+      if p_status <> 'cancelled' and (carried.finished_at is not null or (cancelled and p_error is null)) then
+        return;
+      end if;
     end if;
     if cost > 0 then
       uncharged := cost;
@@ -594,7 +599,8 @@ const CREDITS = [
           uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
           attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
           recorded = default
-        where b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0;
+        where p_status <> 'cancelled' and (b.status = 'cancelled'
+          or b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0);
     recorded := found;
     if recorded and cost > 0 then
       insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id)

@@ -21,7 +21,10 @@ import {
 } from '../stored-values/stored-outputs.ts';
 import { isCallOf } from './run-columns.ts';
 
-/** One block execution, with either an `output` or an `error`. Costs are in microcredits. */
+/**
+ * One block execution, with either an `output` or an `error`; the error CANCELLED means that it was stopped in flight.
+ * Costs are in microcredits.
+ */
 export type BlockRun = {
   callId: string;
   blockKey: string;
@@ -59,7 +62,8 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
  * also completes the run, or throws CANCELLED when the run was asked to cancel. The charge, which becomes the
  * recorded cost, takes neither the balance below zero nor the run over its maximum; the rest is recorded as uncharged.
  * Blocks with model calls or costs are not recorded after the run's end, and not charged after a cancel request: a
- * completed one then throws CANCELLED. Throws RUN_NOT_FOUND when the run was deleted.
+ * completed one then throws CANCELLED. A stopped block is recorded also after the end, and replaces no other record.
+ * Throws RUN_NOT_FOUND when the run was deleted.
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
   const { recorded, cancelled } = await record(db, payer, run, result).catch((error: unknown) => {
@@ -111,15 +115,16 @@ function recordStatement(before: number, link = ''): string {
 
 async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undefined): Promise<Recorded> {
   const { organizationId, maxMicrocredits } = payer;
+  const isStopped = run.error?.code === CANCELLED.code;
   const row = {
     execution_id: run.callId,
     block_key: run.blockKey,
     step_id: run.stepId,
     name: run.name,
     processor_type: run.processorType,
-    status: run.error ? 'failed' : run.paused ? 'paused' : 'completed',
+    status: isStopped ? 'cancelled' : run.error ? 'failed' : run.paused ? 'paused' : 'completed',
     input: JSON.stringify(run.input),
-    error: run.error ? JSON.stringify(run.error) : null,
+    error: run.error && !isStopped ? JSON.stringify(run.error) : null,
     model: run.model ?? null,
     prompt_tokens: run.promptTokens ?? 0,
     completion_tokens: run.completionTokens ?? 0,
@@ -149,7 +154,7 @@ function measure(
 ): void {
   const type = run.processorType;
   blockDuration.record(ms / 1_000, { type, outcome: status });
-  if (run.error) blockFailures.add(1, { type, 'error.type': run.error.code });
+  if (run.error && status === 'failed') blockFailures.add(1, { type, 'error.type': run.error.code });
   if (!run.costMicrocredits) return;
   creditsCharged.add((run.costMicrocredits - uncharged) / MICROCREDITS_PER_CREDIT, { type });
   creditsUncharged.add(uncharged / MICROCREDITS_PER_CREDIT, { type });
@@ -165,7 +170,7 @@ export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredit
 
 /**
  * Loads the recorded output of a block, or the conversation of a paused one; `bytes` as JSON. Throws the error of a
- * failed block.
+ * failed block, and CANCELLED for a stopped one.
  */
 export async function loadBlockOutput(
   db: Db,
@@ -180,7 +185,8 @@ export async function loadBlockOutput(
     .where('block_key', '=', blockKey)
     .executeTakeFirst();
   if (!row) throw outputNotFound(callId, blockKey);
-  if (row.error) throw new ServiceError(row.error.code, row.error.message);
+  const error = row.status === 'cancelled' ? CANCELLED : row.error;
+  if (error) throw new ServiceError(error.code, error.message);
   const { bytes, status, finished_at: finishedAt, object } = row;
   const output = object ? JSON.parse(await readStoredOutput(db, callId, blockKey, object)) : row.output;
   return { output, bytes: bytes ?? 0, paused: status === 'paused', finishedAt };

@@ -1,8 +1,9 @@
 // Blocks in flight, for callers. A row is written once a block takes long or was rejected, and deleted at its end. A
 // row left behind by a worker is hidden once the block is recorded or the call has ended, and deleted by a scheduled
 // job.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ProcessorType } from '../../flow/definition.ts';
+import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from '../stored-values/stored-outputs.ts';
 import { UNSETTLED_SECONDS } from './recorded-blocks.ts';
@@ -15,6 +16,8 @@ export type BlockAttempt = {
   stepId: string;
   name: string;
   processorType: ProcessorType;
+  input: Value;
+  model?: string | undefined;
   attempts: number;
   /** From `performance.now()` of this process. */
   startedAt: number;
@@ -25,7 +28,7 @@ export type Refusal = { message: string; retryInMs: number };
 
 /** Shows that an attempt is in flight or was rejected. A later attempt keeps the message of the last rejection. */
 export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refusal): Promise<void> {
-  const { callId, blockKey, stepId, name, processorType, attempts, startedAt } = attempt;
+  const { callId, blockKey, stepId, name, processorType, input, model, attempts, startedAt } = attempt;
   const state = {
     attempts,
     ...(refusal && { last_error: refusal.message }),
@@ -40,6 +43,8 @@ export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refus
       step_id: stepId,
       name,
       processor_type: processorType,
+      input: JSON.stringify(input),
+      model: model ?? null,
       started_at: sql<Date>`clock_timestamp() - ${performance.now() - startedAt} * interval '1 millisecond'`,
       ...state,
     })
@@ -79,6 +84,22 @@ export async function deleteLeftBlocks(db: Db, limit: number): Promise<number> {
       where not ${isUnderWay('run')} limit ${limit} for update of block_under_way skip locked
     ))`.execute(db);
   return Number(numAffectedRows);
+}
+
+/**
+ * Returns the insert, in parentheses, that records the blocks in flight of the calls that `calls` selects as cancelled.
+ * A worker records blocks that it aborts itself; others wait for their next attempt, or have lost their worker.
+ */
+export function recordStoppedBlocks(calls: RawBuilder<unknown>): RawBuilder<{ block_key: string }> {
+  return sql`(
+    insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, model, latency_ms,
+      attempts, started_at, finished_at)
+    select execution_id, block_key, step_id, name, processor_type, 'cancelled', input, model,
+      greatest(0, floor(extract(epoch from clock_timestamp() - started_at) * 1000)), attempts, started_at,
+      clock_timestamp()
+    from block_under_way where execution_id in (${calls})
+    on conflict on constraint block_run_pkey do nothing
+    returning block_key)`;
 }
 
 /** Lists the blocks in flight of all calls of a run, in the order they started. */

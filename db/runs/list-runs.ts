@@ -81,6 +81,8 @@ function selectRuns(db: Db) {
       'run.repeats',
       'run.trace_context',
       'run.error',
+      'run.cancel_requested_at',
+      'run.cancelled_by',
       'run.started_at',
       'run.finished_at',
       'flow_version.block_count',

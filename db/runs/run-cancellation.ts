@@ -15,11 +15,15 @@ export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_requir
 const HAS_NOT_ENDED = sql<boolean>`(${IS_OPEN} or ${hasLaterCallUnderWay()})`;
 
 const IS_STARTED = sql<boolean>`run.status = 'started'`;
+/** The audit-log actor of changes by the service itself. */
+export const SERVICE = 'service';
+
 /**
- * The assignments of `update run` that mark a run as cancelled, and end it unless its own row is a call in flight. A cancelled
- * call asks no model any more, so its model keys are cleared.
+ * Returns the assignments of `update run` that mark a run as cancelled by an actor, and end it unless its own row is a call in
+ * flight. A cancelled call asks no model any more, so its model keys are cleared.
  */
-export const CANCELLATION = sql`
+export const cancellation = (actor: string) => sql`
+  cancelled_by = case when run.cancel_requested_at is null then ${actor} else run.cancelled_by end,
   cancel_requested_at = coalesce(run.cancel_requested_at, now()),
   status = case when ${IS_STARTED} then run.status else 'failed' end,
   error = case when ${IS_STARTED} then run.error else ${JSON.stringify(CANCELLED)}::json end,
@@ -33,17 +37,19 @@ export const CANCELLATION = sql`
  * of their workflows is started. Ends a run that waits for its caller. Returns false when the run had ended or does
  * not exist.
  */
-export function requestCancel(db: Db | Tx, executionId: string): Promise<boolean> {
+export function requestCancel(db: Db | Tx, executionId: string, actor = SERVICE): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     await lockRun(tx, executionId);
-    return markCancelled(tx, executionId);
+    return markCancelled(tx, executionId, actor);
   });
 }
 
 /** Cancels a run as `requestCancel` does, after the transaction has locked it. */
-async function markCancelled(tx: Tx, executionId: string): Promise<boolean> {
+async function markCancelled(tx: Tx, executionId: string, actor: string): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
-    update run set ${CANCELLATION} where execution_id = ${executionId} and ${HAS_NOT_ENDED}`.execute(tx);
+    update run set ${cancellation(actor)} where execution_id = ${executionId} and ${HAS_NOT_ENDED}`.execute(
+    tx,
+  );
   // Only now, because a later call is accepted before the run is marked, or not at all.
   await tx
     .updateTable('run')
@@ -108,7 +114,7 @@ export async function findCancellable(db: Db, executionIds: string[]): Promise<S
  * Marks those of these runs as cancelled that have not ended and were not cancelled, with their calls, as
  * `requestCancel` does for one. Returns them.
  */
-export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<CancelledRun[]> {
+export async function cancelRuns(tx: Tx, executionIds: string[], actor = SERVICE): Promise<CancelledRun[]> {
   // Locked by its own statement: from here on none of their calls begins or ends.
   const { rows: locked } = await sql<{ id: string }>`
     select execution_id as id from run
@@ -116,7 +122,7 @@ export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<Cancel
       and ${HAS_NOT_ENDED} and cancel_requested_at is null
     order by execution_id for no key update`.execute(tx);
   const { rows } = await sql<CancelledRun>`
-    update run set ${CANCELLATION}
+    update run set ${cancellation(actor)}
     where execution_id = any (${locked.map(({ id }) => id)}::uuid[])
       and ${HAS_NOT_ENDED} and cancel_requested_at is null
     returning execution_id as id, organization_id as "organizationId", project_id as "projectId"`.execute(tx);

@@ -12,6 +12,7 @@ import type { RunMode, RunTable } from '../schema.ts';
 import { callNotFound, runNotFound } from '../stored-values/run-not-found.ts';
 import { inputBytes, inputObject, readInput } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
+import { recordStoppedBlocks } from './blocks-under-way.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 
 /**
@@ -94,6 +95,9 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
           ]),
         )
         .returning('run.execution_id'),
+    )
+    .with('stopped', () =>
+      recordStoppedBlocks(sql`select execution_id from ended where ${status}::text = 'failed'`),
     )
     .selectFrom('ended')
     .select(['mode', 'started_at'])
@@ -207,6 +211,7 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
       'run.error',
       'run.concluded_by',
       'run.cancel_requested_at',
+      'run.cancelled_by',
       'run.started_at',
       'run.finished_at',
       'flow_version.block_count',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
-import { CANCELLATION, IS_OPEN } from '../runs/run-cancellation.ts';
+import { cancellation, IS_OPEN, SERVICE } from '../runs/run-cancellation.ts';
 import { CALL_IDS } from '../runs/run-columns.ts';
 
 const runsOf = (testRunId: string) => sql`(
@@ -11,7 +11,7 @@ const runsOf = (testRunId: string) => sql`(
  * Marks a test run that has not ended, and the runs of its cases and judges, as cancelled: from here on they are not
  * charged, and no further case begins. Returns whether this call did it.
  */
-export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<boolean> {
+export async function requestTestRunCancel(tx: Tx, testRunId: string, actor = SERVICE): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('test_run')
     .set({ cancel_requested_at: sql`now()` })
@@ -24,7 +24,7 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
   const found = sql`execution_id in ${runsOf(testRunId)} and ${IS_OPEN}`;
   // An update would lock them in no order, and deadlock with others who lock several.
   await sql`select from run where ${found} order by execution_id for no key update`.execute(tx);
-  await sql`update run set ${CANCELLATION} where ${found}`.execute(tx);
+  await sql`update run set ${cancellation(actor)} where ${found}`.execute(tx);
   return true;
 }
 

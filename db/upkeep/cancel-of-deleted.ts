@@ -2,7 +2,7 @@
 // caller.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
-import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/run-cancellation.ts';
+import { cancellation, IS_OPEN, requestCancel, SERVICE } from '../runs/run-cancellation.ts';
 import { CALL_IDS } from '../runs/run-columns.ts';
 import { cancelDeliveries } from '../webhooks/deliveries.ts';
 
@@ -22,10 +22,11 @@ const COUNTS = sql<boolean>`continues is null and mode <> 'test'`;
  */
 export async function cancelOfDeleted(
   tx: Tx,
+  actor: string,
   { organizationId, projectIds, all }: { organizationId: string; projectIds: string[]; all: boolean },
 ): Promise<Cancelled> {
   const ofProjects = sql<boolean>`run.project_id = any (${projectIds}::uuid[])`;
-  const marked = await markSome(tx, ofProjects);
+  const marked = await markSome(tx, ofProjects, actor);
   const { rows: left } = await sql<{ runs: number }>`
     select count(*) as runs from run
     where ${ofProjects} and ${IS_OPEN} and cancel_requested_at is null and ${COUNTS}`.execute(tx);
@@ -43,13 +44,17 @@ export async function cancelOfDeleted(
 }
 
 /** Marks runs that nobody has locked: `all` of them, of which `runs` count. */
-async function markSome(db: Db | Tx, which: RawBuilder<boolean>): Promise<{ all: number; runs: number }> {
+async function markSome(
+  db: Db | Tx,
+  which: RawBuilder<boolean>,
+  actor: string,
+): Promise<{ all: number; runs: number }> {
   const { rows } = await sql<{ all: number; runs: number }>`
     with free as (
       select execution_id from run where ${which} and ${IS_OPEN} and cancel_requested_at is null
       limit ${MARKED_MAX} for no key update skip locked
     ), marked as (
-      update run set ${CANCELLATION} from free where run.execution_id = free.execution_id
+      update run set ${cancellation(actor)} from free where run.execution_id = free.execution_id
       returning run.continues, run.mode
     )
     select count(*) as all, count(*) filter (where ${COUNTS}) as runs from marked`.execute(db);
@@ -68,7 +73,7 @@ export async function cancelLeft(
     ? sql`project.id = any (${projectIds}::uuid[])`
     : sql`project.deleted_at > now() - interval '1 day'`;
   const ofDeleted = sql<boolean>`run.project_id in (select project.id from project where ${deleted})`;
-  while ((await markSome(db, ofDeleted)).all === MARKED_MAX && !signal?.aborted);
+  while ((await markSome(db, ofDeleted, SERVICE)).all === MARKED_MAX && !signal?.aborted);
   while (!signal?.aborted) {
     const { rows } = await sql<{ id: string }>`
       select run.execution_id as id from project join run on run.project_id = project.id

@@ -61,7 +61,8 @@ async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number
         coalesce(block.model, ${sql.lit(CODE)}), ${latencyClass(sql`block.latency_ms`)}::smallint, 1,
         (block.status = 'failed')::int, block.prompt_tokens, block.completion_tokens, block.cost_microcredits
       from called join block_run as block on block.execution_id = called.execution_id
-      where called.call_ended and (block.model is not null or block.cost_microcredits > 0)
+      where called.call_ended and block.status <> 'cancelled'
+        and (block.model is not null or block.cost_microcredits > 0)
     ), added as (
       insert into usage
       select organization_id, day, project_id, flow_id, version, key_id, subject, latency, sum(count), sum(failures),

@@ -107,6 +107,11 @@ export const runState = z
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null until the run ends.' }),
     durationMs: count.nullable(),
     cost: z.number().meta({ description: 'Credits spent so far.' }),
+    cancelledBy: z.string().optional().meta({
+      description:
+        'Who cancelled the run: a user id, `api_key/{key_id}`, `operator/{key_id}`, or `service`, for example for a run of a deleted project.',
+    }),
+    cancelledAt: z.iso.datetime().optional(),
     stuck: stuck.optional(),
   })
   .meta({ id: 'RunState' });
@@ -165,7 +170,7 @@ export const runEvents = z
       description:
         'run_completed and run_failed (GET …/jobs has the result); run_tool_calls_required and run_in_progress when the run waits for its caller',
     }),
-    blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
+    blockRun.meta({ description: 'block_completed, block_failed, block_paused, block_cancelled' }),
     blockStarted.meta({ description: 'block_started, before the end of each block' }),
     blockRetrying.meta({ description: 'block_retrying, when a provider refused a block' }),
     streamInterrupted,

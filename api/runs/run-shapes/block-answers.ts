@@ -14,6 +14,8 @@ import { queryBoolean } from '../../http/query.ts';
 
 type BlockRunRow = Awaited<ReturnType<typeof listBlockRuns>>[number];
 
+export const BLOCK_STATUSES = ['completed', 'failed', 'paused', 'cancelled'] as const;
+
 const count = z.int().min(0);
 
 export const iterations = z
@@ -23,8 +25,8 @@ export const iterations = z
 
 const usage = z
   .object({
-    promptTokens: count,
-    completionTokens: count,
+    promptTokens: count.nullable().meta({ description: 'null: unknown, because the request was aborted.' }),
+    completionTokens: count.nullable(),
     cost: z.number().meta({ description: 'In credits.' }),
     uncharged: z.number().optional().meta({
       description:
@@ -41,7 +43,10 @@ export const blockRun = z
     iterations,
     name: z.string(),
     processor_type: z.enum(PROCESSOR_TYPES),
-    status: z.enum(['completed', 'failed', 'paused']),
+    status: z.enum(BLOCK_STATUSES).meta({
+      description:
+        '`cancelled`: it was in flight when the run was cancelled or another block failed. It costs nothing.',
+    }),
     attempts: count,
     model: z.string().nullable(),
     code: errorCode.optional().meta({ description: 'On failed.' }),
@@ -102,7 +107,7 @@ export const blockDetail = tracedBlock
       'llm: the request to the model, without the messages that ask it to repair its answer. code: the source. passthrough: null.',
     ),
     sentBytes: size.meta({ description: 'The size of that; 0 when nothing is sent.' }),
-    output: shown('The output of the block; null when it failed.'),
+    output: shown('The output of the block; null when it failed or was cancelled.'),
     outputBytes: size.meta({ description: 'The size of the output; 0 when there is none.' }),
   })
   .meta({ id: 'BlockDetail' });
@@ -139,6 +144,8 @@ export function toReceipt(rows: Awaited<ReturnType<typeof listBlockRuns>>) {
  */
 export function describeBlockExecution(row: BlockRunRow) {
   const iterations = iterationsOf(row.block_key);
+  const { model, prompt_tokens, completion_tokens } = row;
+  const isUnknown = row.status === 'cancelled' && model !== null && prompt_tokens + completion_tokens === 0;
   return {
     step_id: row.step_id,
     key: row.block_key,
@@ -147,11 +154,11 @@ export function describeBlockExecution(row: BlockRunRow) {
     processor_type: row.processor_type,
     status: row.status,
     attempts: row.attempts,
-    model: row.model,
+    model,
     ...(row.error && { code: row.error.code, errorMessage: row.error.message }),
     usage: {
-      promptTokens: row.prompt_tokens,
-      completionTokens: row.completion_tokens,
+      promptTokens: isUnknown ? null : prompt_tokens,
+      completionTokens: isUnknown ? null : completion_tokens,
       cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
       ...(row.uncharged_microcredits > 0 && {
         uncharged: row.uncharged_microcredits / MICROCREDITS_PER_CREDIT,

@@ -1,10 +1,11 @@
+import { SERVICE } from '../../../db/runs/run-cancellation.ts';
 import type { RunRow } from '../../../db/runs/runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import type { RunError } from '../../../flow/run.ts';
 import { type TraceContext, traceIdOf } from '../../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../../deps.ts';
 
-type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>;
+type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by'>;
 
 /** Describes a run for callers, without its result and blocks. `cost` is in credits, so far. */
 export async function describeRun({ definitions }: Pick<ApiDeps, 'definitions'>, run: DescribedRow) {
@@ -19,6 +20,10 @@ export function describeState(run: DescribedRow) {
     executionId: run.execution_id,
     status: run.status,
     ...(run.error && describeRunError(run.error)),
+    ...(run.cancel_requested_at && {
+      cancelledBy: run.cancelled_by ?? SERVICE,
+      cancelledAt: run.cancel_requested_at.toISOString(),
+    }),
     flowId: run.flow_id,
     version: run.version,
     mode: run.mode,

@@ -96,6 +96,7 @@ export function applyRunEvent(run: TryRun, { event, data }: TryEvent): TryRun {
     case 'block_completed':
     case 'block_failed':
     case 'block_paused':
+    case 'block_cancelled':
       return withCost({ ...run, blocks: withBlock(run.blocks, toTryBlock(data as Schemas['BlockRun'])) });
     case 'run_completed':
     case 'run_failed':

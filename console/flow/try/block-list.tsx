@@ -34,7 +34,7 @@ function BlockItem({ block, executionId }: { block: TryBlock; executionId: strin
   const open = useOpenStep();
   const [isOpen, setOpen] = useState(false);
   const { key, name, status, usage, attempts, message, model } = block;
-  const tokens = usage ? usage.promptTokens + usage.completionTokens : 0;
+  const tokens = (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0);
   const hasEnded = status !== 'running' && status !== 'retrying';
   return (
     <li data-selected={selectedId === block.stepId || undefined}>

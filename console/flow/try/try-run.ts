@@ -12,7 +12,7 @@ export type TryBlock = {
   key: string;
   stepId: string;
   name: string;
-  status: 'running' | 'retrying' | 'completed' | 'failed' | 'paused';
+  status: 'running' | 'retrying' | Schemas['BlockRun']['status'];
   attempts?: number;
   /** The provider's answer to a refused attempt, or why the block failed. */
   message?: string;

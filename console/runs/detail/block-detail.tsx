@@ -16,6 +16,11 @@ import type { Execution } from '../trace/spans.ts';
 import style from './detail.module.css';
 import { ValueView } from './value-view.tsx';
 
+const NO_OUTPUT: Record<string, string> = {
+  failed: 'It failed, and has no output.',
+  cancelled: 'It was cancelled, and has no output.',
+};
+
 type Message = { role: string; content?: unknown; tool_calls?: unknown };
 
 type Props = {
@@ -123,7 +128,9 @@ function Ended({
         {execution.model && <Fact name="Model">{execution.model}</Fact>}
         {execution.model && (
           <Fact name="Tokens">
-            {formatCount(usage.promptTokens)} in, {formatCount(usage.completionTokens)} out
+            {usage.promptTokens === null || usage.completionTokens === null
+              ? 'Unknown: the request was aborted'
+              : `${formatCount(usage.promptTokens)} in, ${formatCount(usage.completionTokens)} out`}
           </Fact>
         )}
         <Fact name="Credits">{formatCredits(usage.cost)}</Fact>
@@ -137,7 +144,7 @@ function Ended({
               value={block.output}
               bytes={block.outputBytes}
               url={`${url}/output${ofCall}`}
-              none={block.status === 'failed' ? 'It failed, and has no output.' : 'It has no output yet.'}
+              none={NO_OUTPUT[block.status] ?? 'It has no output yet.'}
             />
             <ValueView
               label="Input"

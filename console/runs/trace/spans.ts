@@ -14,6 +14,7 @@ const STATUSES: Record<string, StepStatus['status']> = {
   running: 'running',
   retrying: 'running',
   paused: 'paused',
+  cancelled: 'cancelled',
 };
 
 type TracedBlock = components['schemas']['TracedBlock'];
@@ -182,12 +183,12 @@ function fill(span: Span, execution: Execution, now: number): void {
   if ('finishedAt' in execution) {
     span.end = Date.parse(execution.finishedAt);
     span.cost = execution.usage.cost;
-    span.tokens = execution.usage.promptTokens + execution.usage.completionTokens;
+    span.tokens = (execution.usage.promptTokens ?? 0) + (execution.usage.completionTokens ?? 0);
   } else span.end = Math.max(now, span.start);
 }
 
 // A group takes the first of these statuses that one of its children has.
-const TELLING = ['failed', 'retrying', 'running', 'paused', 'completed'];
+const TELLING = ['failed', 'retrying', 'running', 'paused', 'cancelled', 'completed'];
 
 function sum(span: Span): void {
   if (span.kind === 'block') return;

