@@ -38,7 +38,7 @@ export function authenticateUser(deps: AuthDeps, { person = false } = {}): ApiMi
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), 'a JWT');
     if (API_KEY_PREFIX.test(token)) throw keyRefused({ person });
-    const user = await deps.signInLimiter.check(ctx.req, token, () => getUser(deps, token));
+    const user = await deps.signInLimiter.check(ctx.req, () => getUser(deps, token));
     if (person && user.operatorKey) throw keyRefused({ person });
     setUser(ctx, user);
     await next();
@@ -155,7 +155,7 @@ export function identifyCaller(deps: AuthDeps, ...keyScopes: Scopes): ApiMiddlew
   const limit = limitRate(deps);
   const identifyCaller: ApiMiddleware = async (ctx, next) => {
     const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
-    const principal = await deps.signInLimiter.check(ctx.req, token, async () =>
+    const principal = await deps.signInLimiter.check(ctx.req, async () =>
       API_KEY_PREFIX.test(token) ? getKey(deps, token) : getUser(deps, token),
     );
     ctx.state.principal = principal;

@@ -1,5 +1,4 @@
-// Limits failed sign-ins per network. Credentials that worked recently are exempt.
-import { createHash } from 'node:crypto';
+// Limits failed sign-ins per network. Credentials that verify are never limited: many clients may share an address.
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -15,16 +14,14 @@ const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 /** The groups before an IPv4 address in IPv6. */
 const MAPPED = '0:0:0:0:0:ffff';
-const VALID_MAX = 10_000;
-const VALID_MS = 60 * 60 * 1_000;
 const MINUTE_MS = 60_000;
 
 export type SignInLimiter = {
   /**
-   * Checks credentials with `verify`, which throws UNAUTHENTICATED. Throws RATE_LIMITED without a check when the
-   * network had too many failures recently, unless these credentials worked recently.
+   * Checks credentials with `verify`, which throws UNAUTHENTICATED. Throws RATE_LIMITED in its place when the network had too many
+   * failures recently.
    */
-  check<T>(request: IncomingMessage, credentials: string, verify: () => Promise<T>): Promise<T>;
+  check<T>(request: IncomingMessage, verify: () => Promise<T>): Promise<T>;
 };
 
 /**
@@ -38,9 +35,8 @@ export function createSignInLimiter({
   perMinute: number;
   proxies: number;
 }): SignInLimiter {
-  /** A token bucket per network, refilled evenly: `left` tokens at the time `at`, never below -perMinute. */
+  /** A token bucket per network, refilled evenly: `left` tokens at the time `at`. */
   const buckets = new LRUCache<string, { left: number; at: number }>({ max: ADDRESSES_MAX });
-  const valid = new LRUCache<string, true>({ max: VALID_MAX, ttl: VALID_MS });
 
   function leftOf(address: string): number {
     const bucket = buckets.get(address);
@@ -50,30 +46,25 @@ export function createSignInLimiter({
   }
 
   return {
-    async check(request, credentials, verify) {
-      if (perMinute === 0) return verify();
-      const digest = createHash('sha256').update(credentials).digest('base64');
-      const address = networkOf(request, proxies);
-      const left = leftOf(address);
-      if (left < 1 && !valid.has(digest)) {
+    async check(request, verify) {
+      try {
+        return await verify();
+      } catch (error) {
+        const isInvalid = error instanceof ServiceError && error.code === 'UNAUTHENTICATED';
+        if (!isInvalid || perMinute === 0) throw error;
+        const address = networkOf(request, proxies);
+        const left = leftOf(address);
+        if (left >= 1) {
+          buckets.set(address, { left: left - 1, at: performance.now() });
+          throw error;
+        }
         countRefusal('sign_in');
         const seconds = Math.ceil(((1 - left) * MINUTE_MS) / perMinute / 1_000);
         throw new RetryLater(
           'RATE_LIMITED',
-          `Too many invalid keys and tokens came from this address: try again in ${seconds} s.`,
+          `The API key or token is not valid, and too many others from this address were not: send the next in ${seconds} s.`,
           seconds,
         );
-      }
-      try {
-        const verified = await verify();
-        valid.set(digest, true);
-        return verified;
-      } catch (error) {
-        if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') {
-          valid.delete(digest);
-          buckets.set(address, { left: Math.max(leftOf(address) - 1, -perMinute), at: performance.now() });
-        }
-        throw error;
       }
     },
   };

@@ -37,7 +37,7 @@ export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps):
       throw new ServiceError('UNAUTHENTICATED', problem);
     };
     if (header === '') return refuse(SIGN_IN_FIRST);
-    const user = await signInLimiter.check(ctx.req, token, async () => {
+    const user = await signInLimiter.check(ctx.req, async () => {
       const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
       return (await recordUse(db, found)) ? found : refuse(DISCONNECTED);
     });
