@@ -618,6 +618,7 @@ CREATE TABLE run (
   model_key_providers text[],
   model_keys jsonb,
   key_id text,
+  started_by text,
   repeats uuid,
   request_id text,
   trace_context json,

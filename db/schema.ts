@@ -347,6 +347,8 @@ export interface RunTable {
   concluded_by: string | null;
   /** The key_id of the API key whose request this was; null for a user. */
   key_id: string | null;
+  /** The user whose request this was; null for a key. */
+  started_by: string | null;
   /** The id of the request that began the call; null without one. */
   request_id: Generated<string | null>;
   /** The run that this one repeats. */

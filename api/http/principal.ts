@@ -85,6 +85,11 @@ export function accessOf(principal: Principal): ProjectAccess {
   return { userId, ...(isOperator && { isOperator }) };
 }
 
+/** Returns the id of the user who calls; undefined for an API key, even one that the user made. */
+export function userOf(principal: Principal): string | undefined {
+  return principal.kind === 'user' ? principal.userId : undefined;
+}
+
 /** Returns the caller as an author in the audit log. */
 export function authorOf(principal: Principal, requestId: string): Author {
   const actor = principal.kind === 'user' ? principal.userId : `api_key/${principal.key.key_id}`;

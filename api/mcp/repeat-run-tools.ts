@@ -141,7 +141,7 @@ function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description
       const digest = digestRequest(environment, `${how}_run`, id, choice);
       const request = {
         ...{ slugs, flow, author, environment, gone, requestId: author.requestId, pinned: true },
-        ...{ body: undefined, keyId: undefined, modelKeys: undefined },
+        ...{ body: undefined, keyId: undefined, userId: user.userId, modelKeys: undefined },
         idempotencyKey:
           key === undefined
             ? undefined

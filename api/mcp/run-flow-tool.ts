@@ -106,7 +106,8 @@ export const runFlowTool = defineTool({
     const digest = digestRequest(environment, 'run_flow', flow_id, version ?? null, body);
     const idempotencyKey =
       key === undefined ? undefined : { projectId: flow.projectId, endpoint: 'jobs' as const, key, digest };
-    const ofRequest = { environment, keyId: undefined, idempotencyKey, modelKeys: undefined };
+    const caller = { environment, keyId: undefined, userId: user.userId };
+    const ofRequest = { ...caller, idempotencyKey, modelKeys: undefined };
     const request = {
       slugs,
       pinned: version !== undefined,
@@ -208,6 +209,7 @@ export function toToolRun({
   flowId,
   blockCount: _,
   keyId: _keyId,
+  startedBy: _startedBy,
   repeats: _repeats,
   startedAt,
   finishedAt,

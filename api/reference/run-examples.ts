@@ -141,6 +141,7 @@ const times = {
   mode: 'jobs',
   environment: 'live',
   keyId: 'k3J9xQ2a',
+  startedBy: null,
   repeats: null,
   startedAt: '2026-01-31T12:00:00.000Z',
   finishedAt: null,

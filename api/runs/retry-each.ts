@@ -30,6 +30,7 @@ export type Retrier = {
   projectId: string;
   environment?: Environment;
   keyId?: string | undefined;
+  userId?: string | undefined;
   modelKeys?: ModelKeys | undefined;
   requestId: string;
   /**
@@ -121,7 +122,8 @@ function requireLeftAlone({ repeats, error }: ListedRun): void {
 
 /** Retries one run, once: concurrent requests get the same new run. */
 async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Promise<Retried> {
-  const { within, projectId, environment = run.environment, keyId, modelKeys, inTurn, onVersion } = retrier;
+  const { within, projectId, environment = run.environment, inTurn, onVersion } = retrier;
+  const { keyId, userId, modelKeys } = retrier;
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
   const asked = onVersion === 'original' ? run.version : onVersion;
   const flow = await loadRunnableFlow(deps, { ...slugs, within, version: asked });
@@ -135,6 +137,7 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
     modelKeys,
     environment,
     keyId,
+    userId,
     pinned: true,
     body: undefined,
     requestId: retrier.requestId,

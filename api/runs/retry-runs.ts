@@ -10,7 +10,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { errorCode } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
-import { accessOf, isOperator, type Principal } from '../http/principal.ts';
+import { accessOf, isOperator, type Principal, userOf } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
@@ -138,6 +138,7 @@ export async function retryMatching(
   const { retried, refused, stoppedBy, last } = await retryEach(deps, runs, {
     ...retrier,
     within: accessOf(principal),
+    userId: userOf(principal),
     onVersion,
     // An operator retries runs of both environments.
     ...(!isOperator(principal) && { environment: principal.environment }),

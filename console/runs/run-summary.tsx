@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { $api } from '../api/client.ts';
 import type { Step } from '../flow/draft/steps.ts';
+import { hasRole, useProject, useUserName } from '../shell/me.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { formatCount, formatCredits, formatDuration, shortId } from '../ui/format.ts';
@@ -95,15 +97,7 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
       <Fact name="Duration">{duration === undefined ? '—' : formatDuration(Math.max(0, duration))}</Fact>
       <Fact name="Mode">{MODE_NAMES[run.mode] ?? run.mode}</Fact>
       <Fact name="Started by">
-        {run.keyId ? (
-          <>
-            Key <code>{run.keyId}</code> {run.environment === 'test' && <Badge>test</Badge>}
-          </>
-        ) : run.mode === 'test' ? (
-          'A test case'
-        ) : (
-          'A user'
-        )}
+        <Starter run={run} path={path} />
       </Fact>
       {run.cancelledAt && (
         <Fact name="Cancelled by">
@@ -129,4 +123,27 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
       )}
     </Facts>
   );
+}
+
+/** Names the user, API key or test case that started a run. */
+function Starter({ run, path: { org, project } }: { run: Run; path: RunPath }) {
+  const found = useProject({ org, project });
+  const nameOfUser = useUserName(found.organization.id);
+  const keys = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/api-keys',
+    { params: { path: { project_id: found.project.id } } },
+    { enabled: run.keyId !== null && hasRole(found.organization, 'admin') },
+  );
+  if (run.keyId) {
+    const name = keys.data?.apiKeys.find(({ keyId }) => keyId === run.keyId)?.name;
+    return (
+      <>
+        Key <span title={run.keyId}>{name ?? <code>{run.keyId}</code>}</span>{' '}
+        {run.environment === 'test' && <Badge>test</Badge>}
+      </>
+    );
+  }
+  if (run.startedBy !== null) return <span title={run.startedBy}>{nameOfUser(run.startedBy)}</span>;
+  return run.mode === 'test' ? 'A test case' : 'The service';
 }

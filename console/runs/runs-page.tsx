@@ -2,7 +2,7 @@ import { getRouteApi, useParams } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { $api } from '../api/client.ts';
-import { hasRole, useProject } from '../shell/me.ts';
+import { hasRole, useProject, useUserName } from '../shell/me.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { EmptyState, ErrorNote, Loading } from '../ui/feedback.tsx';
 import { formatCount } from '../ui/format.ts';
@@ -35,6 +35,7 @@ export function RunsPage() {
     { params: { path } },
     { enabled: maySeeKeys },
   );
+  const nameOfUser = useUserName(organization.id);
   const keyNames = useMemo(
     () => new Map(keys.data?.apiKeys.map(({ keyId, name }) => [keyId, name])),
     [keys.data],
@@ -99,6 +100,7 @@ export function RunsPage() {
             <RunTable
               rows={rows}
               keyNames={keyNames}
+              nameOfUser={nameOfUser}
               isOrganization={filter.scope === 'organization'}
               isOutdated={list.isPlaceholderData}
               hasMore={list.hasNextPage}

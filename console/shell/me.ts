@@ -1,5 +1,6 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { notFound } from '@tanstack/react-router';
+import { useCallback } from 'react';
 import { isMissing } from '../api/api-error.ts';
 import { $api, api, queryClient, type Schemas } from '../api/client.ts';
 import { readLastSlugs } from './last-project.ts';
@@ -114,9 +115,12 @@ export function useUserName(organizationId: string): (userId: string) => string 
   const { data, isPending } = $api.useQuery('get', '/api/v1/organizations/{org_id}/members', {
     params: { path: { org_id: organizationId }, query: { limit: MEMBERS_MAX } },
   });
-  return (userId) => {
-    if (userId === me.userId) return 'you';
-    const member = data?.members.find(({ user_id }) => user_id === userId);
-    return member?.name ?? member?.email ?? (isPending ? '…' : userId);
-  };
+  return useCallback(
+    (userId) => {
+      if (userId === me.userId) return 'you';
+      const member = data?.members.find(({ user_id }) => user_id === userId);
+      return member?.name ?? member?.email ?? (isPending ? '…' : userId);
+    },
+    [me.userId, data, isPending],
+  );
 }

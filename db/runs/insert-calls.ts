@@ -34,6 +34,8 @@ export type NewCall = {
   modelKeys?: ModelKeys | undefined;
   /** The key_id of the request's API key. */
   keyId?: string | undefined;
+  /** The user whose request began the call. */
+  userId?: string | undefined;
   /** The id of the request that began the call. */
   requestId?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
@@ -97,6 +99,7 @@ export async function insertCalls(
     model_key_providers: call.modelKeys ? Object.keys(call.modelKeys) : null,
     model_keys: call.modelKeys ? JSON.stringify(call.modelKeys) : null,
     key_id: call.keyId ?? null,
+    started_by: call.userId ?? null,
     request_id: call.requestId ?? null,
     repeats: call.repeats?.executionId ?? null,
     trace_context: trace ? JSON.stringify(trace) : null,

@@ -78,6 +78,7 @@ function selectRuns(db: Db) {
       'run.mode',
       'run.environment',
       'run.key_id',
+      'run.started_by',
       'run.repeats',
       'run.trace_context',
       'run.error',

@@ -205,6 +205,7 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
       'run.mode',
       'run.environment',
       'run.key_id',
+      'run.started_by',
       'run.repeats',
       'run.trace_context',
       'run.result',

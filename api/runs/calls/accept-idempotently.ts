@@ -13,7 +13,7 @@ import { addToLogContext } from '../../../platform/observability/log.ts';
 import type { AcceptDeps, ApiDeps } from '../../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
-import { authorOf } from '../../http/principal.ts';
+import { authorOf, userOf } from '../../http/principal.ts';
 import { parseQuery } from '../../http/query.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
 import { idempotencyHeaders } from '../run-shapes/requests.ts';
@@ -130,6 +130,7 @@ function toCallRequest<Body>({ state, params, res }: ApiContext): CallRequest<Bo
     author: isDraft ? authorOf(state.principal, state.requestId) : undefined,
     environment: isDraft ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,
+    userId: userOf(state.principal),
     body: state.body as Body,
     gone: readerSignal(res),
     idempotencyKey: state.idempotencyKey,

@@ -21,6 +21,8 @@ export type CallRequest<Body> = {
   environment: Environment;
   /** The key_id of the request's API key; undefined for a user. */
   keyId: string | undefined;
+  /** The user who sends the request; undefined for a key. */
+  userId?: string | undefined;
   body: Body;
   /** Aborts when the caller has gone. */
   gone?: AbortSignal;

@@ -58,7 +58,7 @@ export async function storeCall(
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
-  const { flow, environment, keyId, requestId, modelKeys, idempotencyKey } = request;
+  const { flow, environment, keyId, userId, requestId, modelKeys, idempotencyKey } = request;
   const { organizationId, projectId, flowId } = flow;
   const { callId, mode, input, callback, continues, repeats, version, definition } = call;
   const executionId = continues?.executionId ?? callId;
@@ -74,7 +74,8 @@ export async function storeCall(
 
   const insert = async (db: Db | Tx): Promise<boolean> => {
     if (isSnapshot) flowVersionId = await snapshotDraft(db, flowId, definition);
-    const both = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
+    const caller = { environment, keyId, userId, requestId };
+    const both = { organizationId, projectId, flowId, flowVersionId, mode, ...caller };
     const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
     const own = { callId, input, callback, continues, repeats, modelKeys: sealed, underWayMax };
     const rows: NewCall[] = [{ ...both, ...own }];

@@ -101,6 +101,9 @@ export const runState = z
     keyId: z.string().nullable().meta({
       description: 'The key_id of the API key that started the run; null when a user or a test case did.',
     }),
+    startedBy: z.string().nullable().meta({
+      description: 'The id of the user who started the run; null when an API key or a test case did.',
+    }),
     traceId,
     repeats: z.uuid().nullable().meta({ description: 'The run that this run repeats; usually null.' }),
     startedAt: z.iso.datetime(),

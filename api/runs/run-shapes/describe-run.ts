@@ -29,6 +29,7 @@ export function describeState(run: DescribedRow) {
     mode: run.mode,
     environment: run.environment,
     keyId: run.key_id,
+    startedBy: run.started_by,
     repeats: run.repeats,
     ...traceIdField(run.trace_context),
     startedAt: run.started_at.toISOString(),

@@ -17,13 +17,14 @@ type Props = {
   isActive: boolean;
   isOrganization: boolean;
   keyNames: ReadonlyMap<string, string>;
+  nameOfUser: (userId: string) => string;
   onFocus: (executionId: string) => void;
 };
 
 /** A row of the list. All of it is a link to the run's page. */
 export const RunRow = memo(function RunRow(props: Props) {
-  const { run, index, start, isActive, isOrganization, keyNames, onFocus } = props;
-  const key = run.keyId ? (keyNames.get(run.keyId) ?? run.keyId) : 'user';
+  const { run, index, start, isActive, isOrganization, keyNames, nameOfUser, onFocus } = props;
+  const by = run.keyId ? (keyNames.get(run.keyId) ?? run.keyId) : run.startedBy && nameOfUser(run.startedBy);
   return (
     <div
       role="row"
@@ -62,8 +63,8 @@ export const RunRow = memo(function RunRow(props: Props) {
           </span>
         )}
       </span>
-      <span role="cell" className={style.by} title={run.keyId ?? undefined}>
-        {run.mode === 'test' ? MODE_NAMES.test : `${MODE_NAMES[run.mode]} · ${key}`}{' '}
+      <span role="cell" className={style.by} title={run.keyId ?? run.startedBy ?? undefined}>
+        {by ? `${MODE_NAMES[run.mode]} · ${by}` : MODE_NAMES[run.mode]}{' '}
         {run.environment === 'test' && run.keyId && <Badge>test</Badge>}
       </span>
       <span role="cell" className={style.started}>

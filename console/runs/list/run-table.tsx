@@ -21,6 +21,7 @@ const SCROLL_ID = 'runs';
 type Props = {
   rows: ListedRun[];
   keyNames: ReadonlyMap<string, string>;
+  nameOfUser: (userId: string) => string;
   /** Whether there are runs of other projects. */
   isOrganization: boolean;
   /** Whether the rows belong to the previous filter, shown until the new ones are loaded. */
@@ -36,6 +37,7 @@ type Props = {
 export function RunTable({
   rows,
   keyNames,
+  nameOfUser,
   isOrganization,
   isOutdated,
   hasMore,
@@ -122,6 +124,7 @@ export function RunTable({
               isActive={index === active}
               isOrganization={isOrganization}
               keyNames={keyNames}
+              nameOfUser={nameOfUser}
               onFocus={setActiveId}
             />
           ))}
