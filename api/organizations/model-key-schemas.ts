@@ -1,5 +1,6 @@
 // Request and response schemas of model keys.
 import { z } from 'zod';
+import { queryBoolean } from '../http/query.ts';
 
 const KEY_MAX_LENGTH = 500;
 
@@ -23,6 +24,26 @@ export const modelKeyRecord = z
     updatedAt: z.iso.datetime(),
   })
   .meta({ id: 'ModelKey' });
+
+export const setModelKeyQuery = z.strictObject({
+  check: queryBoolean(false, 'Whether to send the provider a request for one token with the key.'),
+});
+
+export const storedModelKey = modelKeyRecord
+  .extend({
+    check: z
+      .object({
+        result: z.enum(['accepted', 'rejected', 'unknown']).meta({
+          description: '`unknown`: the provider did not answer, or is out of order.',
+        }),
+        message: z.string().nullable(),
+      })
+      .optional()
+      .meta({
+        description: 'With `check=true`: what the provider says to the key, which is stored all the same.',
+      }),
+  })
+  .meta({ id: 'StoredModelKey' });
 
 export const modelKeyList = z
   .object({ modelKeys: z.array(modelKeyRecord) })

@@ -9,9 +9,18 @@ import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
+import { readQuery } from '../http/query.ts';
 import { done, ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
-import { modelKeyExample, modelKeyList, modelKeyRecord, setModelKeyRequest } from './model-key-schemas.ts';
+import { checkModelKey } from './check-model-key.ts';
+import {
+  modelKeyExample,
+  modelKeyList,
+  modelKeyRecord,
+  setModelKeyQuery,
+  setModelKeyRequest,
+  storedModelKey,
+} from './model-key-schemas.ts';
 
 const MODEL_KEYS_PATH = `${ORGANIZATIONS_PATH}/:org_id/model-keys`;
 const common = { tags: ['Model keys'], security: USERS_ONLY };
@@ -54,10 +63,15 @@ export function modelKeyRoutes(deps: ApiDeps): Route[] {
         summary: 'Set the key for a provider (owners and admins)',
         description:
           'Runs use the key from their next model call on, and are not charged for those calls. When the provider rejects the key, the run fails with `byok_rejected`.',
+        requestParams: { query: setModelKeyQuery },
         requestBody: body(setModelKeyRequest, { key: { key: 'sk-example' } }),
-        responses: { 200: one, ...ROLE_ERRORS, ...BODY_ERRORS },
+        responses: {
+          200: answer('The key’s record.', storedModelKey, { key: modelKeyExample }),
+          ...ROLE_ERRORS,
+          ...BODY_ERRORS,
+        },
       },
-      handlers: [...first, readBody(deps, setModelKeyRequest), setKey(deps)],
+      handlers: [...first, readQuery(setModelKeyQuery), readBody(deps, setModelKeyRequest), setKey(deps)],
     },
     {
       method: 'delete',
@@ -105,7 +119,11 @@ function setKey(deps: ApiDeps): ApiMiddleware {
       await recordChange(tx, author, { organizationId, action: 'model_key.set', resourceId: provider });
       return setModelKey(tx, encryption, { organizationId, provider, secret, userId: ctx.state.user.userId });
     });
-    ctx.body = toModelKey(row);
+    const { check } = ctx.state.query as z.infer<typeof setModelKeyQuery>;
+    ctx.body = {
+      ...toModelKey(row),
+      ...(check && { check: await checkModelKey(deps, provider, secret) }),
+    };
   };
 }
 

@@ -8,7 +8,7 @@ import { RoleNote } from '../shell/notes.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog, FormDialog, useIsMounted } from '../ui/dialog.tsx';
-import { QueryView } from '../ui/feedback.tsx';
+import { Note, QueryView } from '../ui/feedback.tsx';
 import { TextField } from '../ui/fields/text-field.tsx';
 import { Clipped, Panel, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
@@ -129,10 +129,12 @@ function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
   const [key, setKey] = useState('');
   const save = $api.useMutation('put', '/api/v1/organizations/{org_id}/model-keys/{provider}', {
     meta: { quiet: true },
-    async onSuccess() {
+    async onSuccess({ check }) {
       await refetch('/api/v1/organizations/{org_id}/model-keys', '/api/v1/models');
+      // The dialog says why the key was not accepted.
+      if (check?.result !== 'accepted') return;
       if (isMounted.current) onClose();
-      showToast({ tone: 'good', title: `Calls to ${provider} use your key from now on.` });
+      showToast({ tone: 'good', title: `${provider} accepts the key. Calls use it from now on.` });
     },
   });
   return (
@@ -145,7 +147,10 @@ function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
       fields={['key']}
       isReady={key.trim() !== ''}
       onSubmit={() =>
-        save.mutate({ params: { path: { org_id: organizationId, provider } }, body: { key: key.trim() } })
+        save.mutate({
+          params: { path: { org_id: organizationId, provider }, query: { check: true } },
+          body: { key: key.trim() },
+        })
       }
     >
       <TextField
@@ -154,11 +159,21 @@ function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
         autoComplete="off"
         isMono
         autoFocus
-        help={`Stored encrypted, never shown again, sent to ${provider} only. Calls with it cost no credits. Weir cannot test it: run a flow that uses this provider to see whether it is accepted.`}
+        help={`Stored encrypted, never shown again, sent to ${provider} only. Calls with it cost no credits. Saving sends one small request to test it.`}
         value={key}
         onChange={setKey}
         error={fieldError(save.error, 'key')}
       />
+      {save.data?.check && (
+        <div role="alert">
+          <Note tone="warn">
+            {save.data.check.result === 'rejected'
+              ? `The key is saved, but ${provider} rejects it: calls with it fail.`
+              : `The key is saved, but ${provider} could not be asked whether it accepts it.`}{' '}
+            {save.data.check.message}
+          </Note>
+        </div>
+      )}
     </FormDialog>
   );
 }

@@ -85,6 +85,25 @@ describe('own model keys', () => {
     assert.equal(lastKey(), 'Bearer key-of-the-service');
   });
 
+  it('are checked by one request when they are set, and stored whatever it says', async () => {
+    const check = async () => {
+      const set = { key: acme.token.admin, body: { key: OWN } };
+      const { status, body } = await weir.call('PUT', `${path()}?check=true`, set);
+      assert.equal(status, 200);
+      return [body.check.result, lastKey()];
+    };
+    models.will(answer('Hello'), respond(404, { error: { message: 'No such model.' } }));
+    assert.deepEqual(await check(), ['accepted', `Bearer ${OWN}`]);
+    assert.deepEqual(await check(), ['accepted', `Bearer ${OWN}`]);
+    models.will(respond(401, { error: { message: 'Wrong key.' } }), respond(503, {}));
+    assert.deepEqual(await check(), ['rejected', `Bearer ${OWN}`]);
+    assert.deepEqual(await check(), ['unknown', `Bearer ${OWN}`]);
+    assert.equal((await weir.call('GET', path(), { key: acme.token.admin })).status, 200);
+    const before = models.calls.length;
+    assert.equal((await setKey()).body.check, undefined);
+    assert.equal(models.calls.length, before);
+  });
+
   it('of another organization are not used', async () => {
     await setKey();
     const other = await weir.createTenant();
