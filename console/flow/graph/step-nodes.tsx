@@ -158,7 +158,7 @@ function StepMarks({ status, problems }: Pick<StepNodeData, 'status' | 'problems
           </span>
           <small>
             {status.count !== undefined && status.count > 1 && <>×{formatCompact(status.count)} </>}
-            {status.ms !== undefined && formatDuration(status.ms)}
+            {status.ms !== undefined && status.status !== 'running' && formatDuration(status.ms)}
           </small>
         </span>
       )}

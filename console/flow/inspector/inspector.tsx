@@ -13,6 +13,7 @@ import { useSide } from '../versions/flow-difference.tsx';
 import { CodeFields, LlmFields } from './block-fields.tsx';
 import { changeKind } from './change-fields.ts';
 import style from './inspector.module.css';
+import { LastTry } from './last-try.tsx';
 import { LoopFields } from './loop-fields.tsx';
 import { ParallelFields } from './parallel-fields.tsx';
 import { SchemaFields } from './schema-fields.tsx';
@@ -53,6 +54,7 @@ function StepInspector({ step }: { step: Step }) {
           {message}
         </p>
       ))}
+      {step.type === 'sequential' && <LastTry step={step} />}
       {step.type === 'parallel' && <ParallelFields step={step} />}
       {step.type === 'loop' && <LoopFields step={step} />}
       {step.type === 'sequential' && (

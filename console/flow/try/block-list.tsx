@@ -1,11 +1,10 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { $api } from '../../api/client.ts';
 import { StatusBadge } from '../../ui/badge.tsx';
-import { QueryView } from '../../ui/feedback.tsx';
-import { formatBytes, formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
-import { JsonView } from '../../ui/json/json-view.tsx';
-import { useDraft, useFlow, useOpenStep } from '../flow-context.ts';
+import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { Elapsed } from '../../ui/time.tsx';
+import { useDraft, useOpenStep } from '../flow-context.ts';
+import { BlockValues } from './block-values.tsx';
 import style from './try-panel.module.css';
 import type { TryBlock, TryRun } from './try-run.ts';
 
@@ -60,6 +59,7 @@ function BlockItem({ block, executionId }: { block: TryBlock; executionId: strin
           {tokens > 0 && <span>{formatCount(tokens)} tokens</span>}
           {usage && usage.cost > 0 && <span>{formatCredits(usage.cost)} cr</span>}
           {usage && <span>{formatDuration(usage.ms)}</span>}
+          {!hasEnded && <RunningFor />}
         </span>
       </div>
       {message && status !== 'completed' && <p className={style.blockMessage}>{message}</p>}
@@ -68,41 +68,12 @@ function BlockItem({ block, executionId }: { block: TryBlock; executionId: strin
   );
 }
 
-/** The input, request and output of one block. Values over 16 KiB are only on the page of the run. */
-function BlockValues({ executionId, blockKey }: { executionId: string; blockKey: string }) {
-  const { flow, org, project } = useFlow();
-  const query = $api.useQuery(
-    'get',
-    '/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/blocks/{key}',
-    { params: { path: { org, project, flow: flow.slug, executionId, key: blockKey } } },
-    { staleTime: 0 },
-  );
+/** Counts the time since a block was first shown as running. */
+function RunningFor() {
+  const [from] = useState(() => new Date().toISOString());
   return (
-    <div className={style.values}>
-      <QueryView query={query}>
-        {({ input, sent, output, inputBytes, sentBytes, outputBytes }) => (
-          <>
-            <Value label="Input" value={input} bytes={inputBytes} />
-            <Value label="Sent" value={sent} bytes={sentBytes} />
-            <Value label="Output" value={output} bytes={outputBytes} />
-          </>
-        )}
-      </QueryView>
-    </div>
-  );
-}
-
-function Value({ label, value, bytes }: { label: string; value: unknown; bytes: number }) {
-  if (bytes === 0) return null;
-  const isOmitted = value === null && bytes > 'null'.length;
-  return (
-    <div>
-      <h4>{label}</h4>
-      {isOmitted ? (
-        <p className={style.faint}>{formatBytes(bytes)}: open the run to read it.</p>
-      ) : (
-        <JsonView value={value} label={label} />
-      )}
-    </div>
+    <span>
+      <Elapsed from={from} />
+    </span>
   );
 }

@@ -8,6 +8,7 @@ import { ErrorNote, Note } from '../../ui/feedback.tsx';
 import { formatCount, formatCredits, formatDuration, shortId } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json/json-view.tsx';
 import { Fact, Facts } from '../../ui/page.tsx';
+import { Elapsed } from '../../ui/time.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { locateProblem } from '../draft/problems.ts';
 import { findStep } from '../draft/steps.ts';
@@ -56,7 +57,15 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
               <Fact name="Tokens">{formatCount(tokens)}</Fact>
             </>
           )}
-          {run.durationMs !== undefined && <Fact name="Time">{formatDuration(run.durationMs)}</Fact>}
+          {run.durationMs !== undefined ? (
+            <Fact name="Time">{formatDuration(run.durationMs)}</Fact>
+          ) : (
+            isUnderWay(run) && (
+              <Fact name="Time">
+                <Elapsed from={new Date(run.startedAt).toISOString()} />
+              </Fact>
+            )
+          )}
           {executionId && (
             <Fact name="Run">
               <Link

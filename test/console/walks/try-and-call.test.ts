@@ -40,6 +40,34 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     },
   );
 
+  walk('runs one block again on its recorded input, beside its settings', 'owner', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createFlow(weir, 'one-block', [
+      code('count', 'return { words: message.split(" ").length }'),
+      code('double', 'return input.words * 2'),
+    ]);
+    await open(`${flow.path}?try=true`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('rivers and dams');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('heading', { name: 'Result' }).waitFor();
+    await page
+      .getByRole('region', { name: 'Run' })
+      .getByRole('button', { name: 'double', exact: true })
+      .click();
+    const last = page.getByRole('region', { name: 'Last try' });
+    await last.getByRole('region', { name: 'Output' }).getByText('6').waitFor();
+    await lookAt('last-try');
+    await flow.replace([
+      code('count', 'return { words: message.split(" ").length }'),
+      code('double', 'return input.words * 20'),
+    ]);
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await page.getByText('The draft was changed elsewhere').waitFor();
+    await last.getByRole('button', { name: 'Run this block' }).click();
+    await last.getByRole('region', { name: 'Output' }).getByText('60').waitFor();
+    await last.getByRole('region', { name: 'Input' }).getByText('words').waitFor();
+  });
+
   walk('runs the draft and shows its blocks and its result', 'owner', async ({ page, open, lookAt }) => {
     await open(`${FLOW}?try=true`);
     await page.getByRole('textbox', { name: 'Message' }).fill('rivers, dams');

@@ -1,0 +1,45 @@
+import { $api } from '../../api/client.ts';
+import { QueryView } from '../../ui/feedback.tsx';
+import { formatBytes } from '../../ui/format.ts';
+import { JsonView } from '../../ui/json/json-view.tsx';
+import { useFlow } from '../flow-context.ts';
+import style from './try-panel.module.css';
+
+/** The input, request and output of one block. Values over 16 KiB are only on the page of the run. */
+export function BlockValues({ executionId, blockKey }: { executionId: string; blockKey: string }) {
+  const { flow, org, project } = useFlow();
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/blocks/{key}',
+    { params: { path: { org, project, flow: flow.slug, executionId, key: blockKey } } },
+    { staleTime: 0 },
+  );
+  return (
+    <div className={style.values}>
+      <QueryView query={query}>
+        {({ input, sent, output, inputBytes, sentBytes, outputBytes }) => (
+          <>
+            <Value label="Input" value={input} bytes={inputBytes} />
+            <Value label="Sent" value={sent} bytes={sentBytes} />
+            <Value label="Output" value={output} bytes={outputBytes} />
+          </>
+        )}
+      </QueryView>
+    </div>
+  );
+}
+
+function Value({ label, value, bytes }: { label: string; value: unknown; bytes: number }) {
+  if (bytes === 0) return null;
+  const isOmitted = value === null && bytes > 'null'.length;
+  return (
+    <div>
+      <h4>{label}</h4>
+      {isOmitted ? (
+        <p className={style.faint}>{formatBytes(bytes)}: open the run to read it.</p>
+      ) : (
+        <JsonView value={value} label={label} />
+      )}
+    </div>
+  );
+}
