@@ -1,4 +1,5 @@
 // A JSON value as the rows of JsonView.
+import { findChangedNumber } from './read-json.ts';
 
 /** A row: a value, or the start of an array or object, which can be collapsed. */
 export type JsonRow = {
@@ -13,9 +14,13 @@ export type JsonRow = {
   /** The number of values in an array or object. */
   count: number;
   isOpen: boolean;
+  /** Whether the value is a text that holds this array or object as JSON. */
+  isText?: boolean;
 };
 
 const OPEN_ROWS_MAX = 200;
+/** Longer texts are shown as they are. */
+const PARSED_MAX_CHARS = 100_000;
 
 /** Lists the rows of a value. `toggled` has the paths that the user opened or closed. */
 export function jsonRows(value: unknown, toggled: ReadonlySet<string>, openDepth: number): JsonRow[] {
@@ -24,17 +29,30 @@ export function jsonRows(value: unknown, toggled: ReadonlySet<string>, openDepth
   return rows;
 
   function add(value: unknown, path: string, depth: number, name: string | number | undefined): void {
-    if (typeof value !== 'object' || value === null) {
+    const inText = typeof value === 'string' ? parseText(value) : undefined;
+    if (inText === undefined && (typeof value !== 'object' || value === null)) {
       rows.push({ path, depth, name, kind: kindOf(value), value: value as never, count: 0, isOpen: false });
       return;
     }
-    const isArray = Array.isArray(value);
-    const count = isArray ? value.length : Object.keys(value).length;
+    const held = (inText ?? value) as object;
+    const isArray = Array.isArray(held);
+    const count = Object.keys(held).length;
     const isOpen = count > 0 && depth < openDepth !== toggled.has(path);
-    rows.push({ path, depth, name, kind: isArray ? 'array' : 'object', value: undefined, count, isOpen });
+    const kind = isArray ? 'array' : 'object';
+    rows.push({ path, depth, name, kind, value: undefined, count, isOpen, ...(inText && { isText: true }) });
     if (!isOpen) return;
-    for (const [key, item] of Object.entries(value))
+    for (const [key, item] of Object.entries(held))
       add(item, `${path}/${escapePointer(key)}`, depth + 1, isArray ? Number(key) : key);
+  }
+}
+
+/** Parses a text that holds an array or object as JSON; undefined for other texts, and where numbers would change. */
+function parseText(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text) || text.length > PARSED_MAX_CHARS || findChangedNumber(text)) return undefined;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return undefined;
   }
 }
 

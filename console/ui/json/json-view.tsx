@@ -114,6 +114,7 @@ function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
           {brackets[0]}
           {row.isOpen ? '' : '…'}
           {row.isOpen ? '' : brackets[1]} {row.count}
+          {row.isText && ', JSON in a text'}
         </span>
       </button>
     );

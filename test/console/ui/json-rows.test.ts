@@ -13,6 +13,25 @@ describe('the rows of a JSON value', () => {
     );
   });
 
+  it('show JSON inside a text as a tree, unless its numbers would change', () => {
+    const rows = jsonRows(
+      { a: '{"b": [1]}', id: '[12345678901234567890]', plain: '[not JSON' },
+      new Set(),
+      64,
+    );
+    assert.deepEqual(
+      rows.map(({ path, kind, isText = false }) => [path, kind, isText]),
+      [
+        ['', 'object', false],
+        ['/a', 'object', true],
+        ['/a/b', 'array', false],
+        ['/a/b/0', 'number', false],
+        ['/id', 'string', false],
+        ['/plain', 'string', false],
+      ],
+    );
+  });
+
   it('open and close with the toggled paths', () => {
     assert.equal(jsonRows(value, new Set(['']), 64).length, 1);
     const rows = jsonRows(value, new Set(['/a']), 1);
