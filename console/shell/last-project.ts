@@ -23,7 +23,7 @@ export function findLastProject<Organization extends WithProjects>({
   organizations: Organization[];
 }) {
   const all = organizations.flatMap((organization) =>
-    organization.projects.map((project) => ({ organization, project })),
+    organization.projects.map((project: Organization['projects'][number]) => ({ organization, project })),
   );
   const last = readLastSlugs();
   const ofOrganization = all.filter(({ organization }) => organization.slug === last?.org);

@@ -5,6 +5,7 @@ import {
   ChevronsUpDown,
   History,
   KeyRound,
+  Search,
   Settings,
   Webhook,
   Workflow,
@@ -28,6 +29,7 @@ import { findLastProject } from './last-project.ts';
 import { Mark } from './mark.tsx';
 import { useMe } from './me.ts';
 import style from './navigation.module.css';
+import { OPEN_PALETTE } from './palette.tsx';
 import { applyTheme, THEMES, useTheme } from './theme.ts';
 
 const ICON = 15;
@@ -49,6 +51,12 @@ export function Navigation() {
         <Mark size={22} /> Weir
       </Link>
       <ProjectMenu org={org} project={project} />
+      <Button
+        className={classes(style.place, style.find)}
+        onPress={() => dispatchEvent(new Event(OPEN_PALETTE))}
+      >
+        <Search size={ICON} aria-hidden /> Find <kbd aria-hidden>Ctrl K</kbd>
+      </Button>
       {org && project && (
         <ul className={style.group}>
           <NavigationLink

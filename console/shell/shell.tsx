@@ -8,6 +8,7 @@ import { Toasts } from '../ui/toast.tsx';
 import { rememberProject } from './last-project.ts';
 import { Mark } from './mark.tsx';
 import { Navigation } from './navigation.tsx';
+import { Palette } from './palette.tsx';
 import style from './shell.module.css';
 
 /** The frame of every page: navigation at the side, or behind a button on narrow windows. */
@@ -45,6 +46,7 @@ export function Shell() {
         <Outlet />
       </main>
       <Toasts />
+      <Palette />
       <PageChange />
     </div>
   );

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { code } from '../../blocks.ts';
+import { createFlow } from './create-flow.ts';
+import { describeWalks } from './describe-walks.ts';
+
+describeWalks('what users of the console look for', (walk) => {
+  walk('is found by its name on every page, with Ctrl+K', 'owner', async ({ page, weir, open, lookAt }) => {
+    await createFlow(weir, 'rivers', [code('a', 'return 1')]);
+    await open('orgs/demo/usage');
+    const finder = page.getByRole('dialog', { name: 'Go to' });
+    const go = async (text: string, found: RegExp) => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await finder.getByRole('searchbox').fill(text);
+      await finder.getByRole('option').filter({ hasNotText: found }).first().waitFor({ state: 'detached' });
+      await finder.getByRole('option', { name: found }).click();
+    };
+    await go('river', /^rivers/);
+    await page.waitForURL(/\/flows\/rivers/);
+    await go('audit', /^Audit log/);
+    await page.waitForURL(/\/settings\/audit-log/);
+    const { execution_id: id } = await weir.db
+      .selectFrom('run')
+      .select('execution_id')
+      .where('organization_id', '=', weir.organizationId)
+      .where('continues', 'is', null)
+      .executeTakeFirstOrThrow();
+    await go(id, RegExp(`^Run ${id.slice(-8)}`));
+    await page.waitForURL(RegExp(`/runs/${id}`));
+    await page.getByRole('button', { name: 'Find' }).click();
+    await finder.waitFor();
+    await lookAt('finder');
+    await page.keyboard.press('Escape');
+    await finder.waitFor({ state: 'detached' });
+  });
+
+  walk('is a flow to begin with: a copy, a file or an example', 'owner', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createFlow(weir, 'lakes', [code('a', 'return "of the lakes"')]);
+    await open(flow.path);
+    const choose = async (action: string) => {
+      await page.getByRole('button', { name: 'More about this flow' }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+    };
+    await choose('Duplicate');
+    await page.getByRole('button', { name: 'Create flow' }).click();
+    await page.waitForURL(/\/flows\/lakes-copy/);
+    await page.getByRole('treeitem', { name: /^a,/ }).waitFor();
+
+    const downloads = page.waitForEvent('download');
+    await choose('Download as a file');
+    const file = await (await downloads).path();
+    await open('orgs/demo/projects/demo');
+    await page.getByRole('button', { name: 'New flow' }).click();
+    await page.getByRole('button', { name: 'Begin with' }).click();
+    await page.getByRole('option', { name: 'A flow file' }).click();
+    const choosers = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Choose a file' }).click();
+    await (await choosers).setFiles(file);
+    await page.getByText('lakes (copy): 1 step').waitFor();
+    await page.getByRole('textbox', { name: 'Slug' }).fill('lakes-again');
+    await page.getByRole('button', { name: 'Create flow' }).click();
+    await page.waitForURL(/\/flows\/lakes-again/);
+    await page.getByRole('treeitem', { name: /^a,/ }).waitFor();
+
+    const { organizationId } = weir;
+    const project = { organization_id: organizationId, slug: 'without-flows', name: 'Without flows' };
+    await weir.db.insertInto('project').values(project).execute();
+    await open('orgs/demo/projects/without-flows');
+    await page.getByText('Or begin with an example').waitFor();
+    await lookAt('examples');
+    await page.getByRole('button', { name: /^Support reply/ }).click();
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'Support reply');
+    await page.getByRole('button', { name: 'Create flow' }).click();
+    await page.getByRole('treeitem', { name: /^Draft a reply,/ }).waitFor();
+  });
+});
