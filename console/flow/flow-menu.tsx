@@ -10,9 +10,13 @@ import { Dialog, DialogActions, FormDialog, useIsMounted } from '../ui/dialog.ts
 import { ErrorNote, Loading, Note } from '../ui/feedback.tsx';
 import { TextField } from '../ui/fields/text-field.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { showToast } from '../ui/toast.tsx';
 import { ChangedMeanwhile, findNewerEtag } from './changed-meanwhile.tsx';
+import { type Step, toSteps } from './draft/steps.ts';
 import { useFlow } from './flow-context.ts';
+import { type FlowStart, NewFlowDialog } from './new-flow-dialog.tsx';
+import { toFlowFile, useYaml } from './versions/flow-file-panel.tsx';
 
 const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
 
@@ -23,10 +27,27 @@ type FlowFormProps = {
   onReload: () => void;
 };
 
-/** The menu of a flow: name and description, delete. */
+/** The menu of a flow: name and description, duplicate, download, delete. */
 export function FlowMenu() {
+  const { flow, org, project, projectId } = useFlow();
   const [opened, setOpened] = useState<'edit' | 'delete'>();
+  const [copied, setCopied] = useState<FlowStart>();
   const close = () => setOpened(undefined);
+  const yaml = useYaml();
+  const read = useMutation({
+    async mutationFn() {
+      const { data } = await api.GET(`${FLOW}/draft`, {
+        params: { path: { project_id: projectId, flow_id: flow.id } },
+      });
+      return toSteps(data?.steps ?? []);
+    },
+  });
+  const duplicate = (steps: Step[]) =>
+    setCopied({ name: `${flow.name} (copy)`, description: flow.description, steps });
+  const download = (steps: Step[]) => {
+    const text = yaml.data?.write(toFlowFile(flow, steps));
+    if (text !== undefined) saveFile(new Blob([text], { type: 'text/yaml' }), `${flow.slug}.yaml`);
+  };
   return (
     <>
       <Menu
@@ -38,12 +59,24 @@ export function FlowMenu() {
         }
       >
         <MenuItem onAction={() => setOpened('edit')}>Name and description</MenuItem>
+        <MenuItem onAction={() => read.mutate(undefined, { onSuccess: duplicate })}>Duplicate</MenuItem>
+        <MenuItem onAction={() => read.mutate(undefined, { onSuccess: download })}>
+          Download as a file
+        </MenuItem>
         <MenuItem tone="danger" onAction={() => setOpened('delete')}>
           Delete flow
         </MenuItem>
       </Menu>
       {opened === 'edit' && <EditFlowDialog onClose={close} />}
       {opened === 'delete' && <DeleteFlowDialog onClose={close} />}
+      {copied && (
+        <NewFlowDialog
+          projectId={projectId}
+          slugs={{ org, project }}
+          begin={copied}
+          onClose={() => setCopied(undefined)}
+        />
+      )}
     </>
   );
 }

@@ -1,7 +1,8 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { $api, type Schemas } from '../api/client.ts';
-import { NewFlowDialog } from '../flow/new-flow-dialog.tsx';
+import examples from '../flow/examples.json';
+import { type FlowStart, NewFlowDialog } from '../flow/new-flow-dialog.tsx';
 import { Invitations } from '../shell/join-organization.tsx';
 import { useProject } from '../shell/me.ts';
 import { StatusBadge } from '../ui/badge.tsx';
@@ -24,6 +25,11 @@ export function ProjectPage() {
   const slugs = useParams({ from: '/orgs/$org/projects/$project/' });
   const { project } = useProject(slugs);
   const [isOpen, setOpen] = useState(false);
+  const [begin, setBegin] = useState<FlowStart>();
+  function open(example: FlowStart | undefined) {
+    setBegin(example);
+    setOpen(true);
+  }
   const flows = useFlows(project.id);
   const runs = $api.useQuery(
     'get',
@@ -34,7 +40,7 @@ export function ProjectPage() {
   const all = flows.data?.pages.flatMap((page) => page.flows) ?? [];
   const newest = runs.data?.runs ?? [];
   const create = (
-    <Button variant="primary" onPress={() => setOpen(true)}>
+    <Button variant="primary" onPress={() => open(undefined)}>
       New flow
     </Button>
   );
@@ -53,6 +59,7 @@ export function ProjectPage() {
               >
                 {create}
               </EmptyState>
+              <Examples onChoose={(example) => open(example)} />
             </Panel>
           )
         }
@@ -60,8 +67,29 @@ export function ProjectPage() {
       <QueryView query={runs}>{() => <RecentRuns runs={newest} slugs={slugs} />}</QueryView>
       {/* Last, so that it moves nothing when it appears late. */}
       {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
-      {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <NewFlowDialog projectId={project.id} slugs={slugs} begin={begin} onClose={() => setOpen(false)} />
+      )}
     </Page>
+  );
+}
+
+/** The examples, each with a button that begins a flow with it. */
+function Examples({ onChoose }: { onChoose: (example: FlowStart) => void }) {
+  return (
+    <section aria-label="Examples">
+      <p className={style.faint}>Or begin with an example:</p>
+      <ul className={style.examples}>
+        {examples.map((example) => (
+          <li key={example.slug}>
+            <button type="button" className={style.example} onClick={() => onChoose(example)}>
+              <strong>{example.name}</strong>
+              <span>{example.description || example.steps.map(({ name }) => name).join(', ')}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

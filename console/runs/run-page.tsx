@@ -1,4 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { isMissing } from '../api/api-error.ts';
 import { useProject } from '../shell/me.ts';
@@ -54,9 +54,23 @@ export function RunPage() {
       isFull
       beside={<StatusBadge status={run.data.status} code={'code' in run.data ? run.data.code : undefined} />}
       text={
-        <>
-          <code>{path.executionId}</code> <CopyButton text={path.executionId} label="Copy the run’s id" />
-        </>
+        <nav aria-label="Breadcrumb" className={style.crumbs}>
+          <ol>
+            <li>
+              <Link to="/orgs/$org/projects/$project/runs" params={path}>
+                Runs
+              </Link>
+            </li>
+            <li>
+              <Link to="/orgs/$org/projects/$project/runs" params={path} search={{ flow: path.flow }}>
+                {path.flow}
+              </Link>
+            </li>
+            <li>
+              <code>{path.executionId}</code> <CopyButton text={path.executionId} label="Copy the run’s id" />
+            </li>
+          </ol>
+        </nav>
       }
       actions={<RunActions run={run.data} path={path} chosen={chosen} steps={steps} projectId={project.id} />}
     >

@@ -30,7 +30,7 @@ export function Page({ title, part, beside, text, actions, isFull = false, child
           {beside}
         </div>
         {actions && <div className={style.actions}>{actions}</div>}
-        {text && <p className={style.text}>{text}</p>}
+        {text && <div className={style.text}>{text}</div>}
       </header>
       {children}
     </div>

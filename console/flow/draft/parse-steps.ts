@@ -7,7 +7,7 @@ import type { Step } from './steps.ts';
  * the user.
  */
 export async function parseSteps(text: string): Promise<Step[]> {
-  const value = await parse(text);
+  const value = await parseText(text);
   const written = isObject(value) ? (Array.isArray(value.steps) ? value.steps : [value]) : value;
   const refused = new Error(
     'The clipboard holds no steps. Copy a step, or steps of a flow file, as JSON or YAML.',
@@ -21,7 +21,8 @@ export async function parseSteps(text: string): Promise<Step[]> {
   });
 }
 
-async function parse(text: string): Promise<unknown> {
+/** Parses JSON or YAML; undefined when the text is neither. */
+export async function parseText(text: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {

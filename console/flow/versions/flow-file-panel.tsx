@@ -51,7 +51,7 @@ export function useYaml() {
 }
 
 /** Builds a flow file, as `weir flow pull` writes it. */
-function toFlowFile(
+export function toFlowFile(
   { name, slug, description }: { name: string; slug: string; description: string },
   steps: Step[],
 ): object {
