@@ -31,8 +31,8 @@ export const preferenceApplied = {
 };
 
 /**
- * What the caller prefers. `waitMs`: for respond-async, how long to wait for the end of the run before the 202. `applied`: the
- * header of the answer.
+ * The preferences of the caller. `waitMs`: for respond-async, the time to wait for the end of the run before the 202.
+ * `applied`: the header of the answer.
  */
 type Preferences = { waitMs?: number; keepAlive?: true; applied?: string };
 

@@ -211,7 +211,7 @@ const FLOWS = [
   `alter table flow add constraint flow_production_version_fkey
     foreign key (id, production_version) references flow_version (flow_id, version)`,
 
-  // Digests, so that a list of flows compares no definitions of megabytes. The order of keys makes no difference, except in JSON with
+  // Digests, so that a list of flows compares no definitions of megabytes. The order of keys does not count, except in JSON with
   // U+0000 or the like, which jsonb refuses.
   `create function digest_json(value json) returns bytea language plpgsql immutable as $$
     begin
