@@ -1,7 +1,7 @@
 // Requests to the HTTP API of the service, with errors as sentences. service-url.ts finds the service, credential.ts the
 // credential. Nothing in cli/api/ needs the database or the engine.
 import { ServiceError } from '../../flow/errors.ts';
-import { type Credential, getCredential } from './credential.ts';
+import { type Credential, getCredential, useSignIn } from './credential.ts';
 import { readAnswer } from './read-answer.ts';
 import { serviceUrl } from './service-url.ts';
 import { AnswerLost, notWeir, toError, Unreachable } from './to-error.ts';
@@ -50,7 +50,14 @@ export async function exchange<T>(
   const answer = parse(text);
   if (response.status === 204 || (response.ok && answer !== undefined))
     return { headers: response.headers, body: answer as T };
+  if (!given && (await mayUseSignIn(service, response, options))) return exchange(method, path, options);
   throw toError(service, response, answer);
+}
+
+/** Whether the request, which had no effect, can be sent again with the sign-in. */
+async function mayUseSignIn({ url, credential }: Service, { status }: Response, { keyOnly }: Options) {
+  const isRefused = status === 401 || status === 403;
+  return isRefused && !keyOnly && credential.source === 'WEIR_API_KEY' && (await useSignIn(url));
 }
 
 /** Opens a stream of Server-Sent Events; throws as `exchange` does. */
@@ -61,6 +68,7 @@ export async function openStream(
   const service = await getService(options);
   const response = await send(service, 'GET', path, options);
   if (response.ok && response.body) return response.body;
+  if (await mayUseSignIn(service, response, options)) return openStream(path, options);
   throw toError(service, response, parse(await readAnswer(response).catch(unreachable(service.url, 'GET'))));
 }
 

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../flow/errors.ts';
 import { readSessions, type Session, withSessionLock, writeSessions } from '../sign-in/session-store.ts';
+import { note } from '../terminal/print.ts';
 import { findLocalStart, localToken } from './local-start.ts';
 
 /** A token is replaced this long before it expires. */
@@ -10,6 +11,26 @@ export type Credential = {
   token: string;
   source: 'WEIR_OPERATOR_KEY' | 'WEIR_TOKEN' | 'WEIR_API_KEY' | 'weir login' | 'npm start';
 };
+
+/** The sign-in that is used instead of WEIR_API_KEY for the rest of the command. */
+let insteadOfKey: Credential | undefined;
+
+/**
+ * Makes the rest of the command use the sign-in at `url`, because WEIR_API_KEY may not do what it needs, and says so. Returns
+ * whether there is one.
+ */
+export async function useSignIn(url: string): Promise<boolean> {
+  if (insteadOfKey) return true;
+  if ((await getCredential(url)).source !== 'WEIR_API_KEY') return false;
+  insteadOfKey = await getCredential(url, { jwtOnly: true }).catch(() => undefined);
+  if (insteadOfKey)
+    note(`WEIR_API_KEY may not do this. The sign-in of ${insteadOfKey.source} is used instead.`);
+  return insteadOfKey !== undefined;
+}
+
+export function forgetSignIn(): void {
+  insteadOfKey = undefined;
+}
 
 /**
  * Gets the credential for the service at `url`: from the environment, else from the session there, else from a local `npm
@@ -23,6 +44,7 @@ export async function getCredential(
   if (WEIR_OPERATOR_KEY && !keyOnly && !jwtOnly)
     return { token: WEIR_OPERATOR_KEY, source: 'WEIR_OPERATOR_KEY' };
   if (WEIR_TOKEN && !keyOnly) return { token: WEIR_TOKEN, source: 'WEIR_TOKEN' };
+  if (insteadOfKey && !keyOnly) return insteadOfKey;
   if (WEIR_API_KEY && !jwtOnly) return { token: WEIR_API_KEY, source: 'WEIR_API_KEY' };
   const session = keyOnly ? undefined : await sessionToken(url);
   if (session !== undefined) return { token: session, source: 'weir login' };

@@ -6,6 +6,7 @@ import type { listedRuns } from '../../api/runs/run-shapes/answers.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { splitPath } from '../terminal/parse-argument.ts';
 import { callApi, listAll } from './call-api.ts';
+import { forgetSignIn, useSignIn } from './credential.ts';
 import { serviceUrl } from './service-url.ts';
 import { notWeir } from './to-error.ts';
 
@@ -59,8 +60,8 @@ export type Flow = {
 /** Finds an organization by its slug. Throws NOT_FOUND, as the other functions here do. */
 export async function getOrganization(slug: string): Promise<Named> {
   const me = await getMe();
-  if (me.kind === 'api_key')
-    return me.organization.slug === slug ? me.organization : unknown('organization', slug);
+  if (me.kind === 'api_key' && me.organization.slug === slug) return me.organization;
+  if (me.kind === 'api_key' && (await actAsUser())) return getOrganization(slug);
   const known = me.kind === 'user' && me.organizations.find((one) => one.slug === slug);
   return known || (maySeeMore(me) ? bySlug('organization', slug, slug) : unknown('organization', slug));
 }
@@ -80,6 +81,7 @@ export async function getProject(path: string): Promise<Named & { organizationId
   const me = await getMe();
   const known = projectsIn(me, organizationId).find((one) => one.slug === slug);
   if (known) return { ...known, organizationId };
+  if (me.kind === 'api_key' && (await actAsUser())) return getProject(path);
   if (!maySeeMore(me)) return unknown('project', path);
   return { ...(await bySlug('project', slug, path, { organization_id: organizationId })), organizationId };
 }
@@ -119,9 +121,17 @@ export function getMe(): Promise<Me> {
   return asked;
 }
 
-/** Makes the next command send the request again. */
+/** Makes the next command begin anew. */
 export function forgetMe(): void {
   asked = undefined;
+  forgetSignIn();
+}
+
+/** Uses the sign-in for what is outside the project of WEIR_API_KEY, where there is one. */
+async function actAsUser(): Promise<boolean> {
+  const isSignedIn = await useSignIn(serviceUrl());
+  if (isSignedIn) asked = undefined;
+  return isSignedIn;
 }
 
 /** Reads the answer of GET /me of the service at `url`. Throws Unreachable if the answer is not from Weir. */
