@@ -3,7 +3,13 @@ import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { findDifference, followPointer } from './json.ts';
 import { BLOCK_RUNS_MAX, LOOP_ITERATIONS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
-import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
+import {
+  countBlockRuns,
+  type PlannedBlock,
+  type PlannedLoop,
+  type PlannedParallel,
+  type PlannedStep,
+} from './plan.ts';
 import { isPause, type Pause } from './tool-calls.ts';
 import { compact, countItems, isLeaf, itemOf, sizeOf, type Value } from './value.ts';
 
@@ -26,7 +32,8 @@ export async function interpret(
   input: Value,
   surroundings: Surroundings,
 ): Promise<Value | Pause> {
-  let blockRuns = 0;
+  /** Executions that are certain by now. They are counted before they begin, so that a loop with too many pays for none. */
+  let blockRuns = countBlockRuns(steps, 'least');
 
   /** Runs the steps inside another step, none of whose blocks can pause. */
   async function runSteps(list: PlannedStep[], start: Value, iterations: number[]): Promise<Value> {
@@ -38,7 +45,7 @@ export async function interpret(
   function runStep(step: PlannedStep, value: Value, iterations: number[]): Promise<Value | Pause> {
     switch (step.type) {
       case 'sequential':
-        return runBlock(step, value, iterations);
+        return surroundings.runBlock(step, value, iterations);
       case 'parallel':
         return runParallel(step, value, iterations);
       case 'loop':
@@ -46,15 +53,15 @@ export async function interpret(
     }
   }
 
-  function runBlock(block: PlannedBlock, value: Value, iterations: number[]): Promise<Value | Pause> {
-    blockRuns += 1;
+  /** Counts further iterations of a loop. Throws LOOP_LIMIT_EXCEEDED when the call would execute too many blocks. */
+  function countIterations(step: PlannedLoop, count: number, iterations: number[]): void {
+    blockRuns += count * countBlockRuns(step.body, 'least');
     if (blockRuns > BLOCK_RUNS_MAX)
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
-        `The run would execute more than ${BLOCK_RUNS_MAX} blocks in one call: give its loops fewer items, or split the work into several runs.`,
-        placeOf(block, iterations),
+        `With ${count} more iterations of the loop ${step.step_id}, the run would execute at least ${blockRuns} blocks, and may execute ${BLOCK_RUNS_MAX} blocks in one call: give its loops fewer items, or split the work into several runs.`,
+        placeOf(step, iterations),
       );
-    return surroundings.runBlock(block, value, iterations);
   }
 
   async function runParallel(step: PlannedParallel, value: Value, iterations: number[]): Promise<Value> {
@@ -82,6 +89,7 @@ export async function interpret(
         `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}: raise it (at most ${LOOP_ITERATIONS_MAX}), or hand the loop fewer items.`,
         placeOf(step, iterations),
       );
+    countIterations(step, count, iterations);
     const items: Value[] = [];
     let bytes = 1;
     for (let index = 0; index < count; index++) {
@@ -103,6 +111,8 @@ export async function interpret(
     let value = start;
     let bytes = 1;
     for (let index = 0; index < step.max_iterations; index++) {
+      // The first one was certain before.
+      if (index > 0) countIterations(step, 1, iterations);
       value = await runSteps(step.body, value, [...iterations, index]);
       items.push(value);
       bytes += 1 + sizeOf(value);

@@ -48,6 +48,19 @@ export function listBlocks(definition: FlowDefinition): Block[] {
   return collect(definition.steps);
 }
 
+/**
+ * Counts the block executions of steps: the fewest, as known before a loop over items has its items, or the most, by the
+ * `max_iterations` of loops.
+ */
+export function countBlockRuns(steps: PlannedStep[], bound: 'least' | 'most'): number {
+  return steps.reduce((sum, step) => {
+    if (step.type === 'sequential') return sum + 1;
+    if (step.type === 'parallel') return sum + countBlockRuns(Object.values(step.branches).flat(), bound);
+    const iterations = bound === 'most' ? step.max_iterations : step.until ? 1 : 0;
+    return sum + iterations * countBlockRuns(step.body, bound);
+  }, 0);
+}
+
 /** Lists the blocks that run beside others: those inside parallel steps. */
 export function listParallelBlocks(steps: PlannedStep[], inParallel = false): PlannedBlock[] {
   return steps.flatMap((step) => {

@@ -1,5 +1,6 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { listBlocks } from '../../flow/plan.ts';
+import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
+import { countBlockRuns, listBlocks, listInnerSteps } from '../../flow/plan.ts';
 import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ModelProviders } from './list-models.ts';
@@ -20,6 +21,18 @@ export function noteUnusedFields(definition: FlowDefinition): string[] {
     ];
     if (unused.length === 0) return [];
     return `${step_id} is a ${processor_type} block, in which this has no effect: ${unused.join(', ')}.`;
+  });
+}
+
+/** Reports the loops that may exceed what a run executes. */
+export function noteLongLoops({ steps }: FlowDefinition): string[] {
+  return steps.flatMap((step) => {
+    const most = countBlockRuns([step], 'most');
+    if (most <= BLOCK_RUNS_MAX) return [];
+    if (step.type !== 'loop') return listInnerSteps(step).flatMap((inner) => noteLongLoops({ steps: inner }));
+    const perIteration = countBlockRuns(step.body, 'most');
+    const fit = Math.floor(BLOCK_RUNS_MAX / perIteration);
+    return `${step.step_id} may run ${step.max_iterations} iterations of ${perIteration} blocks. A run executes at most ${BLOCK_RUNS_MAX} blocks, so it would fail with more than ${fit} iterations.`;
   });
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { Json, Step } from '../../flow/definition.ts';
+import type { ServiceError } from '../../flow/errors.ts';
 import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
 import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { blockKey, toPlan } from '../../flow/plan.ts';
@@ -47,6 +48,8 @@ function loop(stepId: string, body: Step[], more: Partial<Extract<Step, { type: 
 function parallel(stepId: string, branches: { [name: string]: Step[] }): Step {
   return { type: 'parallel', step_id: stepId, name: stepId, branches };
 }
+
+const LONG = { max_iterations: 1_000 };
 
 describe('interpret', () => {
   it('passes the message through a flow without steps', async () => {
@@ -163,6 +166,45 @@ describe('interpret', () => {
       run(steps, '', (id, input) => (id === 'a' ? items : input)),
       { code: 'LOOP_LIMIT_EXCEEDED', message: /2000 blocks in one call: give its loops fewer/ },
     );
+  });
+
+  it('fails at the entry of a loop whose items, with the blocks beside and after it, cannot fit', async () => {
+    const three = [passthrough('x'), passthrough('y'), passthrough('z')];
+    const list = (length: number) => Array.from({ length }, () => 1);
+    const two = { l: [loop('l', [passthrough('x')], LONG)], m: [loop('m', [passthrough('y')], LONG)] };
+    for (const [steps, items, ran, step_id] of [
+      [[passthrough('a'), loop('l', three, LONG)], list(1_000), ['a'], 'l'],
+      [
+        [passthrough('a'), loop('l', [...three, passthrough('w')], LONG), passthrough('b')],
+        list(500),
+        ['a'],
+        'l',
+      ],
+      [
+        [passthrough('a'), { type: 'parallel', step_id: 'p', name: 'p', branches: two }],
+        list(1_000),
+        ['a', 'x'],
+        'm',
+      ],
+    ] as [Step[], Json, string[], string][]) {
+      const begun = new Set<string>();
+      const process: Process = (id, input) => {
+        begun.add(id);
+        return id === 'a' ? items : input;
+      };
+      await assert.rejects(run(steps, '', process), (error: ServiceError) => {
+        assert.deepEqual([error.code, error.extra.step_id], ['LOOP_LIMIT_EXCEEDED', step_id]);
+        return true;
+      });
+      assert.deepEqual([...begun], ran);
+    }
+  });
+
+  it(`runs a loop with as many blocks as fit: ${BLOCK_RUNS_MAX} with all others`, async () => {
+    const items = Array.from({ length: BLOCK_RUNS_MAX / 2 - 1 }, () => 1);
+    const steps = [passthrough('a'), loop('l', [passthrough('x'), passthrough('y')], LONG), passthrough('b')];
+    const { keys } = await run(steps, '', (id, input) => (id === 'a' ? items : input));
+    assert.equal(keys.length, BLOCK_RUNS_MAX);
   });
 
   it('answers for any tree what running its steps one at a time answers, and what is composed of its stored outputs', async () => {
