@@ -26,7 +26,8 @@ export async function dumpSchema(db: Db): Promise<string> {
         select quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
           || case when a.attidentity = 'a' then ' generated always as identity' else '' end
           || case when a.attnotnull then ' not null' else '' end
-          || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
+          || coalesce(case when a.attgenerated = '' then ' default ' || pg_get_expr(d.adbin, d.adrelid)
+            else ' generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored' end, '')
         from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
       ) as columns,

@@ -114,13 +114,15 @@ AS $function$
       was_over constant boolean := new.continues is null and old.status in ('completed', 'failed');
       is_over constant boolean := new.continues is null and new.status in ('completed', 'failed');
       runs constant smallint := is_over::int - was_over::int;
-      failures constant smallint :=
-        (is_over and new.status = 'failed')::int - (was_over and old.status = 'failed')::int;
     begin
-      if old.status = 'started' or runs <> 0 or failures <> 0 then
-        insert into usage_pending (execution_id, at, call_ended, runs, failures) values (new.execution_id,
+      if old.status = 'started' or runs <> 0 or old.outcome <> new.outcome and is_over then
+        insert into usage_pending (execution_id, at, call_ended, runs, failures, cancelled, refused)
+        values (new.execution_id,
           coalesce(case when was_over then old.finished_at else new.finished_at end, now()),
-          old.status = 'started', runs, failures);
+          old.status = 'started', runs,
+          (is_over and new.outcome = 'failed')::int - (was_over and old.outcome = 'failed')::int,
+          (is_over and new.outcome = 'cancelled')::int - (was_over and old.outcome = 'cancelled')::int,
+          (is_over and new.outcome = 'refused')::int - (was_over and old.outcome = 'refused')::int);
       end if;
       return new;
     end $function$;
@@ -160,6 +162,19 @@ AS $function$
     end if;
     return organization;
   end $function$;
+
+CREATE OR REPLACE FUNCTION public.outcome_of_run(status text, error json)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    select case
+      when status <> 'failed' then status
+      when code = 'CANCELLED' then 'cancelled'
+      when code in ('MODEL_REFUSED', 'MODEL_NOT_FOUND', 'MODEL_SCHEMA_REFUSED', 'MODEL_QUOTA_EXCEEDED',
+        'MODEL_REQUEST_INVALID', 'MODEL_TOOLS_UNSUPPORTED', 'MODEL_KEY_REJECTED', 'BYOK_REJECTED') then 'refused'
+      else 'failed' end
+    from substring(error::text from '"code": ?"([A-Z_]+)"') as code $function$;
 
 CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, OUT recorded boolean, OUT cancelled boolean, OUT uncharged bigint)
  RETURNS record
@@ -622,6 +637,7 @@ CREATE TABLE run (
   repeats uuid,
   request_id text,
   trace_context json,
+  outcome text not null generated always as (outcome_of_run(status, error)) stored,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_model_keys_while_needed CHECK (((model_keys IS NOT NULL) = ((model_key_providers IS NOT NULL) AND (status = 'started'::text) AND (cancel_requested_at IS NULL)))),
@@ -702,6 +718,8 @@ CREATE TABLE usage (
   latency smallint not null,
   count bigint not null,
   failures bigint not null,
+  cancelled bigint not null default 0,
+  refused bigint not null default 0,
   prompt_tokens bigint not null,
   completion_tokens bigint not null,
   microcredits bigint not null,
@@ -715,6 +733,8 @@ CREATE TABLE usage_pending (
   call_ended boolean not null,
   runs smallint not null,
   failures smallint not null,
+  cancelled smallint not null,
+  refused smallint not null,
   constraint usage_pending_pkey PRIMARY KEY (execution_id, id)
 );
 
@@ -795,11 +815,11 @@ CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHE
 
 CREATE INDEX run_newest ON public.run USING btree (flow_id, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
-CREATE INDEX run_newest_of_key ON public.run USING btree (key_id, flow_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE ((continues IS NULL) AND (key_id IS NOT NULL));
+CREATE INDEX run_newest_of_key ON public.run USING btree (key_id, flow_id, outcome, mode, environment, started_at DESC, execution_id DESC) WHERE ((continues IS NULL) AND (key_id IS NOT NULL));
 
-CREATE INDEX run_newest_of_kind ON public.run USING btree (flow_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
+CREATE INDEX run_newest_of_kind ON public.run USING btree (flow_id, outcome, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
-CREATE INDEX run_newest_of_version ON public.run USING btree (flow_version_id, status, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
+CREATE INDEX run_newest_of_version ON public.run USING btree (flow_version_id, outcome, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
 CREATE INDEX run_of_version ON public.run USING btree (flow_version_id);
 

@@ -140,6 +140,8 @@ interface UsageTable {
   latency: number;
   count: number;
   failures: number;
+  cancelled: Generated<number>;
+  refused: Generated<number>;
   prompt_tokens: number;
   completion_tokens: number;
   microcredits: number;
@@ -155,6 +157,8 @@ interface UsagePendingTable {
   call_ended: boolean;
   runs: number;
   failures: number;
+  cancelled: number;
+  refused: number;
 }
 
 interface LedgerEntryTable {
@@ -231,6 +235,9 @@ export type RunMode = (typeof RUN_MODES)[number];
 /** `tool_calls_required` and `in_progress` wait for their caller. */
 export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+/** How runs end. `cancelled` and `refused` ones have the status `failed`; refused: by a provider or its model. */
+export const RUN_OUTCOMES = ['completed', 'failed', 'cancelled', 'refused'] as const;
+export type RunOutcomeName = (typeof RUN_OUTCOMES)[number];
 /** The statuses of runs that have not ended. */
 export const OPEN_RUN_STATUSES = ['started', 'tool_calls_required', 'in_progress'] as const;
 export type Role = 'owner' | 'admin' | 'member';
@@ -324,6 +331,8 @@ export interface RunTable {
   /** A Value (flow/value.ts): small results as they are, large ones as references to block_run rows. */
   result: ColumnType<Value | null, string | null, string | null>;
   error: ColumnType<StoredError | null, string | null, string | null>;
+  /** How the run ended; otherwise its status. */
+  outcome: ColumnType<RunOutcomeName | (typeof OPEN_RUN_STATUSES)[number], never, never>;
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;

@@ -30,6 +30,7 @@ export const toolRun = z.strictObject({
   flow_run_id: z.string(),
   flow_id: z.string(),
   status: shape.status,
+  outcome: shape.outcome,
   code: z.string().optional(),
   step_id: shape.step_id,
   iterations: shape.iterations,

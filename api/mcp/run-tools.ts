@@ -30,6 +30,7 @@ const listRunsTool = defineTool({
   input: z.strictObject({
     flow_id: flowId,
     status: runState.shape.status.optional(),
+    outcome: runState.shape.outcome,
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
     after: z.guid().meta({ description: 'next of the previous page.' }).optional(),
   }),
@@ -37,7 +38,7 @@ const listRunsTool = defineTool({
     runs: z.array(toolRun),
     next: z.string().nullable().meta({ description: 'Send it as `after` to get more; null at the end.' }),
   }),
-  async run(call, { flow_id, status, limit, after }) {
+  async run(call, { flow_id, status, outcome, limit, after }) {
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
     if (after !== undefined && !(await findRun(db, flow.id, after)))
@@ -45,7 +46,7 @@ const listRunsTool = defineTool({
         'VALIDATION_ERROR',
         'after: must be the `next` of an earlier page of this flow’s runs',
       );
-    const { runs, next } = await listRunPage(db, { flowId: flow.id, status, after, limit });
+    const { runs, next } = await listRunPage(db, { flowId: flow.id, status, outcome, after, limit });
     return { runs: await Promise.all(runs.map((run) => describeToolRun(call.deps, run))), next };
   },
 });

@@ -51,7 +51,9 @@ const sums = {
   completionTokens: whole,
   modelLatencyMs: latency,
   runs: whole.nullable().meta({ description: 'Runs that have ended; null for a model.' }),
-  failedRuns: whole.nullable().meta({ description: 'Runs that failed or were cancelled.' }),
+  failedRuns: whole.nullable(),
+  cancelledRuns: whole.nullable(),
+  refusedRuns: whole.nullable().meta({ description: 'Runs that a provider or its model refused.' }),
   runLatencyMs: latency.meta({
     description:
       'From acceptance to end, of runs that never waited for their caller. In milliseconds, to within 10 %; null where none was measured.',

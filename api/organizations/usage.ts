@@ -121,6 +121,8 @@ function toUsage(row: UsageRow, { by, flowId }: Asked) {
     modelLatencyMs: toLatency(row.model_p50, row.model_p95, row.model_p99),
     runs: ofModels ? null : row.runs,
     failedRuns: ofModels ? null : row.failed_runs,
+    cancelledRuns: ofModels ? null : row.cancelled_runs,
+    refusedRuns: ofModels ? null : row.refused_runs,
     runLatencyMs: toLatency(row.run_p50, row.run_p95, row.run_p99),
     refused: flowId || by === 'flow' || by === 'version' || ofModels ? null : row.refused,
   };

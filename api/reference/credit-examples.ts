@@ -42,6 +42,8 @@ const total = {
   modelLatencyMs: { p50: 741, p95: 2755, p99: 6850 },
   runs: 10_180,
   failedRuns: 44,
+  cancelledRuns: 3,
+  refusedRuns: 5,
   runLatencyMs: { p50: 1538, p95: 5709, p99: 14_203 },
   refused: 12,
 };

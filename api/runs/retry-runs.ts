@@ -28,6 +28,7 @@ import { describedChoice, repeated } from './run-shapes/repetitions.ts';
 const retryRequest = bulkFilter
   .extend({
     on_version: describedChoice,
+    outcome: z.enum(['failed', 'refused']).optional(),
     errorCode: errorCode.optional().meta({
       description:
         'Only runs that failed with this code. A page then looks at 500 runs at most: it may have none while `hasMore` is true.',

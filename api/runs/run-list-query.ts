@@ -52,12 +52,13 @@ export const refuseQuery: ApiMiddleware = async function refuseQuery(ctx, next) 
 /** Fewer characters match too many ids. */
 const ID_MIN_CHARS = 6;
 
-const { status, mode, environment } = runState.shape;
+const { status, outcome, mode, environment } = runState.shape;
 const slug = z.string().regex(SLUG_PATTERN, 'must be a slug').optional();
 
 /** The query of a list of a flow's runs. */
 export const runListQuery = z.strictObject({
   status: status.optional(),
+  outcome,
   mode: mode.optional(),
   environment: environment.optional(),
   version: queryNumber(0, VERSION_MAX).optional().meta({ description: '0: runs of drafts.' }),

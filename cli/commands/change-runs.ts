@@ -24,6 +24,7 @@ export type BulkOptions = FilterOptions & {
   allOrganizations?: boolean;
   project?: string;
   flow?: string;
+  outcome?: string;
   errorCode?: string;
   /** The version of the new runs of a retry. */
   onVersion?: VersionChoice;
@@ -38,6 +39,7 @@ type How = 'retry' | 'cancel';
 /** A project, and the flow in it where only its runs are meant. */
 type Place = { organizationId: string; projectId: string; flow?: string | undefined };
 type Filter = FilterOptions & {
+  outcome?: string;
   errorCode?: string;
   on_version?: VersionChoice;
   until: Date;

@@ -36,6 +36,7 @@ export type FilterOptions = {
 };
 
 type ListOptions = FilterOptions & {
+  outcome?: string;
   minCost?: string;
   id?: string;
   stuck?: boolean;
@@ -48,13 +49,13 @@ export async function list(
   path: string | undefined,
   { limit, ...options }: ListOptions,
 ): Promise<CommandResult> {
-  const { status, mode, environment, version, key, since, until, minCost, id, stuck } = options;
+  const { status, outcome, mode, environment, version, key, since, until, minCost, id, stuck } = options;
   if (path !== undefined && options.allOrganizations)
     throw new UsageError('Give a path, or --all-organizations, not both.');
   const places = options.allOrganizations ? [{ url: ALL_RUNS_PATH }] : await placesOf(path);
   if (stuck && places.some(({ url }) => url === ALL_RUNS_PATH))
     throw new UsageError('Name an organization; weir operator runs stuck lists the stuck runs of all.');
-  const filter = { status, mode, environment, version, key, since, until, minCost, id, stuck };
+  const filter = { status, outcome, mode, environment, version, key, since, until, minCost, id, stuck };
   const found: ListedRun[] = [];
   for (const { url, flow } of places)
     found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));

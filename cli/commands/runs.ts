@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { runListQuery } from '../../api/runs/run-list-query.ts';
-import { OPEN_RUN_STATUSES, RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { OPEN_RUN_STATUSES, RUN_MODES, RUN_OUTCOMES, RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
 import { FEW } from '../terminal/bulk-runs.ts';
 import {
@@ -35,6 +35,7 @@ export function addRunsCommands(program: Command): void {
     .description('list runs, newest first')
     .argument('[path]', 'only the runs of org, org/project or org/project/flow')
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
+    .addOption(new Option('--outcome <outcome>', 'only runs that ended like this').choices(RUN_OUTCOMES))
     .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
     .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
     .option(
@@ -161,6 +162,9 @@ function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
     command
       .option('--failed', 'all matching failed runs, each once')
       .option('--limit <number>', 'maximum number of runs', parseWholeNumber(1, RETRIED_MAX))
+      .addOption(
+        new Option('--outcome <outcome>', 'only runs that ended like this').choices(['failed', 'refused']),
+      )
       .addOption(
         new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
       );

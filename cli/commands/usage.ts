@@ -42,12 +42,14 @@ async function show(path: string, { by, from, to }: Options): Promise<CommandRes
   return {
     json: entries,
     text: formatTable(
-      [by, 'credits', 'runs', 'failed', 'model calls', 'tokens'],
+      [by, 'credits', 'runs', 'failed', 'cancelled', 'refused', 'model calls', 'tokens'],
       entries.map((entry) => [
         labelOf(entry),
         entry.credits,
         entry.runs,
         entry.failedRuns,
+        entry.cancelledRuns,
+        entry.refusedRuns,
         entry.modelCalls,
         entry.promptTokens + entry.completionTokens,
       ]),

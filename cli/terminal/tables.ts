@@ -42,6 +42,7 @@ type Run = {
   version: number;
   mode: string;
   status: string;
+  outcome?: string | undefined;
   /** The code of its error, of a run that failed. */
   code?: string | undefined;
   startedAt: string | Date;
@@ -100,16 +101,20 @@ export function auditTable(entries: Entry[]): string {
   );
 }
 
+function describeOutcome({ status, outcome = status, code }: Run): string {
+  return code === undefined || outcome === 'cancelled' ? outcome : `${outcome} (${code})`;
+}
+
 /** Formats one row per run. */
 export function runTable(runs: Run[]): string {
   return formatTable(
-    ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
+    ['execution', 'flow', 'version', 'mode', 'outcome', 'started', 'ms', 'credits'],
     runs.map((run) => [
       run.executionId,
       `${run.organization}/${run.project}/${run.flow}`,
       run.version,
       run.mode,
-      run.code === undefined ? run.status : `${run.status} (${run.code})`,
+      describeOutcome(run),
       formatTime(run.startedAt),
       run.durationMs,
       run.cost,

@@ -25,6 +25,8 @@ export const STATUS_NAMES: Record<string, string> = {
   started: 'Running',
   completed: 'Completed',
   failed: 'Failed',
+  cancelled: 'Cancelled',
+  refused: 'Refused by the model',
   tool_calls_required: 'Waiting for tools',
   in_progress: 'Between steps',
 };

@@ -11,7 +11,8 @@ export type RunView = {
 
 const KEY_LENGTH_MAX = 1_000;
 
-export const STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
+export const STATUSES = ['started', 'tool_calls_required', 'in_progress'] as const;
+export const OUTCOMES = ['completed', 'failed', 'cancelled', 'refused'] as const;
 export const MODES = ['execute', 'jobs', 'step', 'test'] as const;
 export const ENVIRONMENTS = ['live', 'test'] as const;
 /** Ranges that end now, in seconds. */
@@ -25,7 +26,9 @@ export type RunFilter = {
   project?: string;
   flow?: string;
   version?: number;
+  /** The status of runs that have not ended. */
   status?: (typeof STATUSES)[number];
+  outcome?: (typeof OUTCOMES)[number];
   mode?: (typeof MODES)[number];
   environment?: (typeof ENVIRONMENTS)[number];
   key?: string;
@@ -47,13 +50,16 @@ const COST_MAX = 999_999_999;
 export function parseRunFilter(search: Record<string, unknown>): RunFilter {
   const { scope, project, flow, version, status, mode, environment, key, range, since, until, minCost, id } =
     search;
+  // `status` has the outcomes of runs too: one filter offers both.
+  const outcome = OUTCOMES.find((known) => known === search.outcome || known === status);
   return withoutAbsent<RunFilter>({
     scope: scope === 'organization' ? scope : undefined,
     project: scope === 'organization' ? match(project, SLUG) : undefined,
     flow: match(flow, SLUG),
     // Version 0: runs of drafts.
     version: numberIn(version, 0, VERSION_MAX, Number.isInteger),
-    status: STATUSES.find((known) => known === status),
+    status: outcome ? undefined : STATUSES.find((known) => known === status),
+    outcome,
     mode: MODES.find((known) => known === mode),
     environment: ENVIRONMENTS.find((known) => known === environment),
     // The router parses a key_id or an id of digits as a number.
@@ -83,12 +89,12 @@ export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
 
 /** Returns why the runs of this filter cannot be retried or cancelled in bulk; undefined when they can. */
 export function findBulkObstacle(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
-  const { scope, version, status, minCost, id } = filter;
+  const { scope, version, status, outcome, minCost, id } = filter;
   const done = how === 'retry' ? 'retried' : 'cancelled';
   if (scope) return `Runs are ${done} in one project at a time: show this project only.`;
-  if (how === 'retry' && status && status !== 'failed')
+  if (how === 'retry' && (status || outcome) && outcome !== 'failed' && outcome !== 'refused')
     return 'Only failed runs can be retried: filter by Failed.';
-  if (how === 'cancel' && (status === 'completed' || status === 'failed'))
+  if (how === 'cancel' && outcome)
     return 'Only runs that have not ended can be cancelled: filter by Running.';
   if (version === 0) return `Runs of the draft cannot be ${done} at once: remove the filter by version.`;
   if (minCost !== undefined || id !== undefined)

@@ -22,6 +22,7 @@ const LOOKS: Record<string, Look> = {
   in_flight: { tone: 'busy', label: 'On its way', Icon: LoaderCircle },
   failed_retry: { tone: 'warn', label: 'Will be retried', Icon: LoaderCircle },
   cancelled: { tone: 'idle', label: 'Cancelled', Icon: Ban },
+  refused: { tone: 'bad', label: 'Refused', Icon: CircleAlert },
   started: { tone: 'busy', label: 'Running', Icon: LoaderCircle },
   running: { tone: 'busy', label: 'Running', Icon: LoaderCircle },
   retrying: { tone: 'warn', label: 'Retrying', Icon: LoaderCircle },

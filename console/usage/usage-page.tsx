@@ -122,6 +122,10 @@ export function UsagePage() {
                   <Fact name="Failed runs" width="16ch">
                     {total && describeShare(total.failedRuns ?? 0, total.runs ?? 0)}
                   </Fact>
+                  <Fact name="Cancelled · refused" width="16ch">
+                    {total &&
+                      `${formatCount(total.cancelledRuns ?? 0)} · ${formatCount(total.refusedRuns ?? 0)}`}
+                  </Fact>
                   <Fact name="Run p50 · p95 · p99" width="26ch">
                     {total && describeLatency(total.runLatencyMs)}
                   </Fact>

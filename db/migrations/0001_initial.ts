@@ -258,6 +258,16 @@ const RUNS = [
   // One row for each call. continues: the call with which the run began. input: null while it is in the object store.
   // model_key_providers: the providers for which the request brought keys. model_keys: these keys by provider, each as
   // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel.
+  // How a run ended; otherwise its status. refused: by a provider or its model. Read as text: functions for JSON fail on some
+  // messages, and with them the end of the run would.
+  `create function outcome_of_run(status text, error json) returns text language sql immutable as $$
+    select case
+      when status <> 'failed' then status
+      when code = 'CANCELLED' then 'cancelled'
+      when code in ('MODEL_REFUSED', 'MODEL_NOT_FOUND', 'MODEL_SCHEMA_REFUSED', 'MODEL_QUOTA_EXCEEDED',
+        'MODEL_REQUEST_INVALID', 'MODEL_TOOLS_UNSUPPORTED', 'MODEL_KEY_REJECTED', 'BYOK_REJECTED') then 'refused'
+      else 'failed' end
+    from substring(error::text from '"code": ?"([A-Z_]+)"') as code $$`,
   `create table run (
     execution_id uuid primary key,
     organization_id uuid not null references organization (id),
@@ -290,6 +300,7 @@ const RUNS = [
     repeats uuid,
     request_id text,
     trace_context json,
+    outcome text not null generated always as (outcome_of_run(status, error)) stored,
     constraint run_model_keys_while_needed check ((model_keys is not null)
       = (model_key_providers is not null and status = 'started' and cancel_requested_at is null))
   )`,
@@ -307,11 +318,11 @@ const RUNS = [
   // Pages of runs: all that a filter can name comes before the time.
   `create index run_newest on run (flow_id, started_at desc, execution_id desc) where continues is null`,
   `create index run_newest_of_kind
-    on run (flow_id, status, mode, environment, started_at desc, execution_id desc) where continues is null`,
+    on run (flow_id, outcome, mode, environment, started_at desc, execution_id desc) where continues is null`,
   `create index run_newest_of_version
-    on run (flow_version_id, status, mode, environment, started_at desc, execution_id desc) where continues is null`,
+    on run (flow_version_id, outcome, mode, environment, started_at desc, execution_id desc) where continues is null`,
   `create index run_newest_of_key
-    on run (key_id, flow_id, status, mode, environment, started_at desc, execution_id desc)
+    on run (key_id, flow_id, outcome, mode, environment, started_at desc, execution_id desc)
     where continues is null and key_id is not null`,
 
   // Called while a run is inserted. The index has the runs of an organization side by side, however many flows it has.
@@ -693,6 +704,8 @@ const USAGE = [
     latency smallint not null,
     count bigint not null,
     failures bigint not null,
+    cancelled bigint not null default 0,
+    refused bigint not null default 0,
     prompt_tokens bigint not null,
     completion_tokens bigint not null,
     microcredits bigint not null,
@@ -706,6 +719,8 @@ const USAGE = [
     call_ended boolean not null,
     runs smallint not null,
     failures smallint not null,
+    cancelled smallint not null,
+    refused smallint not null,
     primary key (execution_id, id)
   ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000)`,
   // The differences that a change of a run's status makes: a session that is continued after its end takes its end back.
@@ -714,13 +729,15 @@ const USAGE = [
       was_over constant boolean := new.continues is null and old.status in ('completed', 'failed');
       is_over constant boolean := new.continues is null and new.status in ('completed', 'failed');
       runs constant smallint := is_over::int - was_over::int;
-      failures constant smallint :=
-        (is_over and new.status = 'failed')::int - (was_over and old.status = 'failed')::int;
     begin
-      if old.status = 'started' or runs <> 0 or failures <> 0 then
-        insert into usage_pending (execution_id, at, call_ended, runs, failures) values (new.execution_id,
+      if old.status = 'started' or runs <> 0 or old.outcome <> new.outcome and is_over then
+        insert into usage_pending (execution_id, at, call_ended, runs, failures, cancelled, refused)
+        values (new.execution_id,
           coalesce(case when was_over then old.finished_at else new.finished_at end, now()),
-          old.status = 'started', runs, failures);
+          old.status = 'started', runs,
+          (is_over and new.outcome = 'failed')::int - (was_over and old.outcome = 'failed')::int,
+          (is_over and new.outcome = 'cancelled')::int - (was_over and old.outcome = 'cancelled')::int,
+          (is_over and new.outcome = 'refused')::int - (was_over and old.outcome = 'refused')::int);
       end if;
       return new;
     end $$`,

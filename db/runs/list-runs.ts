@@ -84,6 +84,7 @@ function selectRuns(db: Db) {
       'run.error',
       'run.cancel_requested_at',
       'run.cancelled_by',
+      'run.outcome',
       'run.started_at',
       'run.finished_at',
       'flow_version.block_count',

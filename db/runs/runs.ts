@@ -213,6 +213,7 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
       'run.concluded_by',
       'run.cancel_requested_at',
       'run.cancelled_by',
+      'run.outcome',
       'run.started_at',
       'run.finished_at',
       'flow_version.block_count',

@@ -4,8 +4,9 @@ import {
   type Environment,
   OPEN_RUN_STATUSES,
   RUN_MODES,
-  RUN_STATUSES,
+  RUN_OUTCOMES,
   type RunMode,
+  type RunOutcomeName,
   type RunStatus,
 } from '../schema.ts';
 import { statusOfRun } from './run-columns.ts';
@@ -15,6 +16,8 @@ import { selectStuckCalls } from './stuck-calls.ts';
 const SHAPE = '········-····-····-····-············';
 
 const ENVIRONMENTS: Environment[] = ['live', 'test'];
+/** The values of the column `outcome`. */
+const ALL_OUTCOMES: string[] = [...OPEN_RUN_STATUSES, ...RUN_OUTCOMES];
 
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
@@ -26,6 +29,7 @@ export type RunFilter = {
   project?: string | undefined;
   flow?: string | undefined;
   status?: RunStatus | undefined;
+  outcome?: RunOutcomeName | undefined;
   /** true: only runs that have not ended; no effect with a status. Not together with `id`. */
   open?: boolean | undefined;
   /** true: only runs that make no progress, as `selectStuckCalls` finds them. */
@@ -51,8 +55,9 @@ export type RunFilter = {
 
 /** Selects the ids of the newest runs that match. */
 export function selectRunPage(filter: RunFilter): RawBuilder<string> {
-  const { status, open, stuck, id, limit } = filter;
-  const mayBeResumed = status === 'started' || (status === undefined && open === true);
+  const { status, outcome, open, stuck, id, limit } = filter;
+  const mayBeResumed =
+    outcome === undefined && (status === 'started' || (status === undefined && open === true));
   const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
   const sources =
     stuck === true
@@ -65,34 +70,45 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
 }
 
 /**
- * Selects the newest runs of each flow. With a filter, selects the newest of each remaining combination of status,
+ * Selects the newest runs of each flow. With a filter, selects the newest of each remaining combination of outcome,
  * mode and environment, which an index finds whatever else the flow has. One scan in order of time would cross all
  * runs of the flow to find the few that match.
  */
 function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
-  const { status, open, mode, environment, version, key } = filter;
-  const statuses = status ? [status] : open ? OPEN_RUN_STATUSES : undefined;
+  const { mode, environment, version, key } = filter;
+  const outcomes = outcomesOf(filter);
   const run = (where: RawBuilder<boolean>) => sql`
     select run.execution_id, run.started_at from run
     where run.continues is null and ${where} and ${wasStarted(filter)} ${newest}`;
-  if ([statuses, mode, environment, version, key].every((field) => field === undefined))
+  if ([outcomes, mode, environment, version, key].every((field) => field === undefined))
     return sql`
       select page.* from (${selectFlows(filter)}) as flow
       cross join lateral (${run(sql`run.flow_id = flow.id`)}) as page`;
   const ofKind = sql<boolean>`
     ${version === undefined ? sql`run.flow_id = flow.id` : sql`run.flow_version_id = flow_version.id`}
     and ${isOfKey(key)}
-    and run.status = kind.status and run.mode = kind.mode and run.environment = kind.environment
+    and run.outcome = kind.outcome and run.mode = kind.mode and run.environment = kind.environment
     and ${standsAsRecorded(filter)}`;
   return sql`
     select page.* from (${selectFlows(filter)}) as flow
     ${version === undefined ? sql`` : sql`join flow_version on flow_version.flow_id = flow.id and flow_version.version = ${version}`}
     cross join (
-      select * from unnest(${statuses ?? [...RUN_STATUSES]}::text[]) as status,
+      select * from unnest(${outcomes ?? ALL_OUTCOMES}::text[]) as outcome,
         unnest(${mode ? [mode] : [...RUN_MODES]}::text[]) as mode,
         unnest(${environment ? [environment] : ENVIRONMENTS}::text[]) as environment
     ) as kind
     cross join lateral (${run(ofKind)}) as page`;
+}
+
+/** Returns the values of the column `outcome` that a filter selects; undefined for all. */
+function outcomesOf({ status, outcome, open }: RunFilter): string[] | undefined {
+  if (outcome) return status === undefined || statusOf(outcome) === status ? [outcome] : [];
+  if (status) return ALL_OUTCOMES.filter((each) => statusOf(each) === status);
+  return open ? [...OPEN_RUN_STATUSES] : undefined;
+}
+
+function statusOf(outcome: string): string {
+  return outcome === 'cancelled' || outcome === 'refused' ? 'failed' : outcome;
 }
 
 /** Selects runs that waited or ended and count as started because a later call is; without runs selected before. */
@@ -117,8 +133,8 @@ function selectContinued(filter: RunFilter) {
  * rest is in the indexes.
  */
 function standsAsRecorded(filter: RunFilter) {
-  const { status } = filter;
-  if (status === undefined || status === 'started') return sql`true`;
+  const { status, outcome } = filter;
+  if (outcome === undefined && (status === undefined || status === 'started')) return sql`true`;
   return sql`(run.mode <> 'step' and run.status <> 'tool_calls_required'
     or run.execution_id not in (${selectContinued(filter)}))`;
 }
@@ -144,8 +160,8 @@ function isCallIn(filter: RunFilter, call: 'run' | 'call') {
 
 /** These runs are in flight, whatever their first calls waited for. */
 function selectAmongStarted(filter: RunFilter, ids: RawBuilder<unknown>) {
-  const { status, id = '' } = filter;
-  const isAsked = sql`${status === undefined || status === 'started'}::boolean`;
+  const { status, outcome, id = '' } = filter;
+  const isAsked = sql`${outcome === undefined && (status === undefined || status === 'started')}::boolean`;
   return selectAmong(
     filter,
     ids,
@@ -155,12 +171,16 @@ function selectAmongStarted(filter: RunFilter, ids: RawBuilder<unknown>) {
 
 /** Selects the runs whose ids begin with `text`. */
 function selectById(filter: RunFilter, text: string) {
-  const { status } = filter;
+  const { status, outcome } = filter;
   const range = idRange(text);
   const ids = range
     ? sql`select execution_id from run as begun where execution_id between ${range.first} and ${range.last}`
     : sql`select null::uuid`;
-  return selectAmong(filter, ids, status === undefined ? sql`true` : sql`${statusOfRun()} = ${status}`);
+  const isAsked = [
+    ...(status === undefined ? [] : [sql`${statusOfRun()} = ${status}`]),
+    ...(outcome === undefined ? [] : [sql`run.outcome = ${outcome} and ${statusOfRun()} <> 'started'`]),
+  ];
+  return selectAmong(filter, ids, isAsked.length === 0 ? sql`true` : sql.join(isAsked, sql` and `));
 }
 
 function selectAmong(filter: RunFilter, ids: RawBuilder<unknown>, which: RawBuilder<unknown>) {

@@ -53,23 +53,25 @@ async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number
         join flow_version on flow_version.id = run.flow_version_id
     ), fact as (
       select organization_id, (at at time zone 'UTC')::date as day, project_id, flow_id, version, key_id,
-        ${sql.lit(RUNS)} as subject, latency::smallint, runs as count, failures, 0 as prompt_tokens,
-        0 as completion_tokens, 0::bigint as microcredits
-      from called where runs <> 0 or failures <> 0
+        ${sql.lit(RUNS)} as subject, latency::smallint, runs as count, failures, cancelled,
+        refused, 0 as prompt_tokens, 0 as completion_tokens, 0::bigint as microcredits
+      from called where runs <> 0 or failures <> 0 or cancelled <> 0 or refused <> 0
       union all
       select organization_id, (block.finished_at at time zone 'UTC')::date, project_id, flow_id, version, key_id,
         coalesce(block.model, ${sql.lit(CODE)}), ${latencyClass(sql`block.latency_ms`)}::smallint, 1,
-        (block.status = 'failed')::int, block.prompt_tokens, block.completion_tokens, block.cost_microcredits
+        (block.status = 'failed')::int, 0, 0, block.prompt_tokens, block.completion_tokens, block.cost_microcredits
       from called join block_run as block on block.execution_id = called.execution_id
       where called.call_ended and block.status <> 'cancelled'
         and (block.model is not null or block.cost_microcredits > 0)
     ), added as (
-      insert into usage
+      insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
+        cancelled, refused, prompt_tokens, completion_tokens, microcredits)
       select organization_id, day, project_id, flow_id, version, key_id, subject, latency, sum(count), sum(failures),
-        sum(prompt_tokens), sum(completion_tokens), sum(microcredits)
+        sum(cancelled), sum(refused), sum(prompt_tokens), sum(completion_tokens), sum(microcredits)
       from fact group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8
       on conflict on constraint usage_pkey do update
         set count = usage.count + excluded.count, failures = usage.failures + excluded.failures,
+          cancelled = usage.cancelled + excluded.cancelled, refused = usage.refused + excluded.refused,
           prompt_tokens = usage.prompt_tokens + excluded.prompt_tokens,
           completion_tokens = usage.completion_tokens + excluded.completion_tokens,
           microcredits = usage.microcredits + excluded.microcredits

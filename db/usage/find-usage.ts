@@ -27,6 +27,8 @@ export type UsageRow = {
   microcredits: number;
   runs: number;
   failed_runs: number;
+  cancelled_runs: number;
+  refused_runs: number;
   model_calls: number;
   failed_model_calls: number;
   prompt_tokens: number;
@@ -79,7 +81,8 @@ export async function findUsage(
       select ${id} as id, ${version} as version, latency,
         case when subject in (${sql.join([RUNS, REFUSED, CODE].map((each) => sql.lit(each)))}) then subject
           else 'models' end as subject,
-        sum(count) as count, sum(failures) as failures, sum(microcredits) as microcredits,
+        sum(count) as count, sum(failures) as failures, sum(cancelled) as cancelled,
+        sum(refused) as refused, sum(microcredits) as microcredits,
         sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens
       from usage
       where organization_id = ${organizationId} and day between ${from}::date and ${to}::date
@@ -89,6 +92,7 @@ export async function findUsage(
     ), sums as (
       select grouping(id) = 1 as is_total, id, version, ${sum('microcredits')} as microcredits,
         ${sum('count', IS_RUNS)} as runs, ${sum('failures', IS_RUNS)} as failed_runs,
+        ${sum('cancelled', IS_RUNS)} as cancelled_runs, ${sum('refused', IS_RUNS)} as refused_runs,
         ${sum('count', IS_MODEL)} as model_calls, ${sum('failures', IS_MODEL)} as failed_model_calls,
         ${sum('prompt_tokens')} as prompt_tokens, ${sum('completion_tokens')} as completion_tokens,
         ${sum('count', IS_REFUSED)} as refused

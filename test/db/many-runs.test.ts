@@ -9,7 +9,7 @@ import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { type ListedRun, listRunPage, listRunsById } from '../../db/runs/list-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
-import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { RUN_MODES, RUN_OUTCOMES, RUN_STATUSES } from '../../db/schema.ts';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { insertProject } from '../../db/tenants/projects.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
@@ -27,8 +27,8 @@ import { createTestDatabase, type TestDatabase } from './test-database.ts';
 const RUNS = 20_000;
 /** A walk over all runs of the busy flow would read 12,000. */
 const READ_MAX = 1_500;
-/** A page for which up to 500 runs, their calls and their blocks are looked through. */
-const LOOKED_THROUGH_READ_MAX = 5_000;
+/** A page for which up to 500 runs of each kind, their calls and their blocks are looked through. */
+const LOOKED_THROUGH_READ_MAX = 5_500;
 const LIMIT = 51;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -70,6 +70,7 @@ describe('with many runs', () => {
     'of a flow': {},
     ...Object.fromEntries(RUN_STATUSES.map((status) => [`with status ${status}`, { status }])),
     ...Object.fromEntries(RUN_MODES.map((mode) => [`with mode ${mode}`, { mode }])),
+    ...Object.fromEntries(RUN_OUTCOMES.map((outcome) => [`with outcome ${outcome}`, { outcome }])),
     'with environment test': { environment: 'test' },
     'with environment live': { environment: 'live' },
     'of a version': { version: 1 },
@@ -228,10 +229,13 @@ describe('with many runs', () => {
   it('filters find what a walk over all runs finds', async () => {
     const all = await listAll('flow_id', flowId);
     assert.ok(all.length > RUNS / 2);
-    for (const [name, { status, mode, environment, version, key, since, until }] of Object.entries(filters)) {
+    for (const [name, { outcome, status, mode, environment, version, key, since, until }] of Object.entries(
+      filters,
+    )) {
       const expected = all.filter(
         (run) =>
           (status === undefined || run.status === status) &&
+          (outcome === undefined || (run.outcome === outcome && run.status !== 'started')) &&
           (mode === undefined || run.mode === mode) &&
           (environment === undefined || run.environment === environment) &&
           (version === undefined || run.version === version) &&

@@ -111,8 +111,8 @@ function statements(count: number, busyFlowId: string) {
       select project_id, 'execute', 'key-' || execution_id, '\\x00', execution_id, now() - interval '1 hour'
       from seed_run join seed_flow using (n) where g % 20 = 7`,
     sql`
-      insert into usage_pending (execution_id, at, call_ended, runs, failures)
-      select execution_id, started_at, true, 1, (status = 'failed')::int
+      insert into usage_pending (execution_id, at, call_ended, runs, failures, cancelled, refused)
+      select execution_id, started_at, true, 1, (status = 'failed')::int, 0, 0
       from seed_run where status in ('completed', 'failed')`,
     sql`drop table seed_delivery, seed_run, seed_flow`,
   ];

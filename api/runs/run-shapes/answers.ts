@@ -1,7 +1,7 @@
 // The shapes of answers about runs, as the API reference shows them. Those of requests: requests.ts.
 import { z } from 'zod';
 import { STUCK_REASONS, type StuckRun } from '../../../db/runs/stuck-calls.ts';
-import { RUN_MODES, RUN_STATUSES } from '../../../db/schema.ts';
+import { RUN_MODES, RUN_OUTCOMES, RUN_STATUSES } from '../../../db/schema.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { parsedObject } from '../../flows/written-flow.ts';
 import { streamInterrupted } from '../../http/event-stream.ts';
@@ -88,6 +88,10 @@ export const runState = z
     status: z
       .enum(RUN_STATUSES)
       .meta({ description: 'A run that is `tool_calls_required` or `in_progress` waits for its caller.' }),
+    outcome: z.enum(RUN_OUTCOMES).optional().meta({
+      description:
+        'How the run ended. `cancelled` and `refused` runs have the status `failed`; `refused`: by a provider or its model.',
+    }),
     ...z.object(failure).partial().shape,
     flowId,
     blockCount,

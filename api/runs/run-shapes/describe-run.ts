@@ -1,5 +1,6 @@
 import { SERVICE } from '../../../db/runs/run-cancellation.ts';
 import type { RunRow } from '../../../db/runs/runs.ts';
+import type { RunOutcomeName } from '../../../db/schema.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import type { RunError } from '../../../flow/run.ts';
 import { type TraceContext, traceIdOf } from '../../../platform/observability/tracing.ts';
@@ -19,6 +20,7 @@ export function describeState(run: DescribedRow) {
   return {
     executionId: run.execution_id,
     status: run.status,
+    ...outcomeField(run),
     ...(run.error && describeRunError(run.error)),
     ...(run.cancel_requested_at && {
       cancelledBy: run.cancelled_by ?? SERVICE,
@@ -37,6 +39,10 @@ export function describeState(run: DescribedRow) {
     durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
     cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
   };
+}
+
+function outcomeField({ status, outcome }: DescribedRow): { outcome?: RunOutcomeName } {
+  return status === 'completed' || status === 'failed' ? { outcome: outcome as RunOutcomeName } : {};
 }
 
 /** Describes why and where a run failed, for callers and operators. */

@@ -256,13 +256,12 @@ async function send(
   { cursor, ...page }: Page,
   signal?: AbortSignal,
 ): Promise<Schemas['RetriedRuns'] | Schemas['CancelledRuns']> {
-  const { flow, version, mode, environment, key, status, since, until } = runQuery(filter, now);
+  const { flow, version, mode, environment, key, status, outcome, since, until } = runQuery(filter, now);
   const body = {
     ...{ flow, version, mode, environment, key, since, until: until ?? new Date(now).toISOString() },
-    // Retries take no status: only failed runs are retried.
     ...(how === 'cancel'
-      ? { status: status as Schemas['CancelRunsRequest']['status'] }
-      : { on_version: onVersion }),
+      ? { status }
+      : { outcome: outcome as Schemas['RetryRunsRequest']['outcome'], on_version: onVersion }),
     ...page,
     ...(cursor && { cursor }),
   };

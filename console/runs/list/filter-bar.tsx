@@ -5,7 +5,7 @@ import { Select } from '../../ui/fields/select.tsx';
 import { useDebouncedText } from '../../ui/fields/use-debounced-text.ts';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { STATUS_NAMES } from '../run.ts';
-import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from '../search.ts';
+import { ID_LENGTH_MIN, isFiltered, OUTCOMES, type RunFilter, STATUSES } from '../search.ts';
 import style from './filter-bar.module.css';
 import { type FilterChange, type FilterChoices, FilterMore } from './filter-more.tsx';
 import { FilterTime } from './filter-time.tsx';
@@ -21,7 +21,7 @@ type Props = {
 
 /** The filters of the list of runs, on one line where there is room. */
 export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Props) {
-  const { flow, status, scope, project } = filter;
+  const { flow, status, outcome, scope, project } = filter;
   const flows = [...choices.flows.map(({ slug, name }) => ({ id: slug, label: name }))];
   if (flow && !flows.some(({ id }) => id === flow)) flows.push({ id: flow, label: flow });
   return (
@@ -63,10 +63,17 @@ export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Pro
         hideLabel
         options={[
           { id: '', label: 'Any status' },
-          ...STATUSES.map((id) => ({ id, label: STATUS_NAMES[id] ?? id })),
+          ...[...STATUSES, ...OUTCOMES].map((id) => ({ id, label: STATUS_NAMES[id] ?? id })),
         ]}
-        value={status ?? ''}
-        onChange={(id) => onChange(set(filter, { status: STATUSES.find((known) => known === id) }))}
+        value={outcome ?? status ?? ''}
+        onChange={(id) =>
+          onChange(
+            set(filter, {
+              status: STATUSES.find((known) => known === id),
+              outcome: OUTCOMES.find((known) => known === id),
+            }),
+          )
+        }
       />
       <FilterTime
         filter={filter}

@@ -35,7 +35,7 @@ export const RunRow = memo(function RunRow(props: Props) {
       onClick={followRow}
     >
       <span role="cell" className={style.status}>
-        <StatusBadge status={run.status} code={run.code} />
+        <StatusBadge status={run.outcome ?? run.status} />
       </span>
       <span role="cell" className={style.id}>
         <Link

@@ -49,7 +49,15 @@ describe('usage over HTTP', () => {
       project: { projectId, name: 'project' },
       flow: { flowId, name: 'flow', project: 'project', refused: null },
       version: { flowId, version: 1, name: 'flow', project: 'project', refused: null },
-      model: { model: 'demo/chat', refused: null, runs: null, failedRuns: null, runLatencyMs: null },
+      model: {
+        model: 'demo/chat',
+        refused: null,
+        runs: null,
+        failedRuns: null,
+        cancelledRuns: null,
+        refusedRuns: null,
+        runLatencyMs: null,
+      },
       key: { keyId, name: 'test', project: 'project' },
     };
     for (const path of [ofProject(), ofOrganization()])

@@ -26,6 +26,33 @@ describe('a page of runs', () => {
     }
   });
 
+  it('finds runs by how they ended, and no run that is in flight', async () => {
+    const database = await createTestDatabase();
+    try {
+      const { db } = database;
+      const { runs } = await openAccount(db, 0, 5);
+      const [failed = '', cancelled = '', refused = '', completed = ''] = runs;
+      const fail = (id: string, code: ErrorCode) =>
+        finishRun(db, id, { status: 'failed', error: { code, message: '"code":"X"', reason: 'error' } });
+      await fail(failed, 'CODE_ERROR');
+      await fail(cancelled, 'CANCELLED');
+      await fail(refused, 'MODEL_REFUSED');
+      await finishRun(db, completed, { status: 'completed', result: { ref: 'ask' } });
+      const found = async (filter: object) =>
+        (await listRunPage(db, { ...filter, limit: 10 })).runs.map((run) => run.execution_id);
+      for (const [outcome, id] of Object.entries({ failed, cancelled, refused, completed })) {
+        assert.deepEqual(await found({ outcome }), [id]);
+        assert.deepEqual(await found({ outcome, id }), [id]);
+        assert.deepEqual(await found({ outcome, id: runs[4] }), []);
+      }
+      assert.deepEqual(await found({ status: 'failed', outcome: 'refused' }), [refused]);
+      assert.deepEqual(await found({ status: 'completed', outcome: 'refused' }), []);
+      assert.deepEqual((await found({ status: 'failed' })).sort(), [failed, cancelled, refused].sort());
+    } finally {
+      await database.drop();
+    }
+  });
+
   it('looks at no more runs once it has added up the costs of 20,000 blocks, and the next page goes on', async () => {
     const database = await createTestDatabase();
     try {

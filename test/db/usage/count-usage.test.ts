@@ -8,6 +8,10 @@ import { countUsage } from '../../../db/usage/count-usage.ts';
 import { COMPLETED, useUsage } from './usage-fixture.ts';
 
 const FAILED = { status: 'failed', error: { code: 'CODE_ERROR', message: 'no', reason: 'error' } } as const;
+const REFUSED = {
+  status: 'failed',
+  error: { code: 'MODEL_REFUSED', message: 'no', reason: 'error' },
+} as const;
 const PAUSED = {
   status: 'tool_calls_required',
   pause: { step_id: 'ask', iterations: 1, tool_call_ids: [] },
@@ -66,23 +70,24 @@ describe('usage', () => {
 
   it('counts a session once, as it ended last, though it was continued after its end', async () => {
     const session = await accept({ mode: 'step', status: 'in_progress' });
-    for (const [outcome, failures] of [
-      [FAILED, 1],
-      [COMPLETED, 0],
-      [FAILED, 1],
+    for (const [outcome, failures, refusals] of [
+      [FAILED, 1, 0],
+      [COMPLETED, 0, 0],
+      [REFUSED, 0, 1],
+      [FAILED, 1, 0],
     ] as const) {
       const continues = { executionId: session, from: 0, to: 1, concludes: true };
       const callId = await accept({ mode: 'step', continues });
       await charge(callId, 'a', 3);
       await finishRun(fixture.database.db, callId, outcome);
       await count();
-      const { runs, failed_runs } = await total();
-      assert.deepEqual([runs, failed_runs], [1, failures]);
+      const { runs, failed_runs, refused_runs } = await total();
+      assert.deepEqual([runs, failed_runs, refused_runs], [1, failures, refusals]);
     }
-    assert.equal((await total()).microcredits, 9);
+    assert.equal((await total()).microcredits, 12);
   });
 
-  it('counts a cancelled run as failed, whether it was under way or waited for its caller', async () => {
+  it('counts a cancelled run as cancelled, whether it was under way or waited for its caller', async () => {
     const waiting = await accept({ mode: 'execute' });
     await charge(waiting, 'ask', 0, { paused: true });
     await finishRun(fixture.database.db, waiting, PAUSED);
@@ -94,8 +99,8 @@ describe('usage', () => {
     for (const id of [waiting, underWay]) await requestCancel(fixture.database.db, id);
     await finishRun(fixture.database.db, underWay, COMPLETED);
     assert.equal(await count(), 4);
-    const { runs, failed_runs, run_p99 } = await total();
-    assert.deepEqual([runs, failed_runs], [2, 2]);
+    const { runs, failed_runs, cancelled_runs, run_p99 } = await total();
+    assert.deepEqual([runs, failed_runs, cancelled_runs], [2, 0, 2]);
     // Nor is the time for which it waited a latency.
     assert.ok((run_p99 ?? Infinity) < 86_400_000, String(run_p99));
   });

@@ -5,13 +5,15 @@ describe('the filter of the list of runs', () => {
   it('is read from an address', () => {
     const search = {
       flow: 'hello',
-      status: 'failed',
+      outcome: 'refused',
       version: 3,
       minCost: 0.5,
       key: 'abcd1234',
       id: '6a1f0c',
     };
     assert.deepEqual(parseRunFilter(search), search);
+    assert.deepEqual(parseRunFilter({ status: 'started' }), { status: 'started' });
+    assert.deepEqual(parseRunFilter({ status: 'failed' }), { outcome: 'failed' });
     assert.deepEqual(parseRunFilter({ range: '24h' }), { range: '24h' });
     assert.deepEqual(parseRunFilter({ version: 0 }), { version: 0 });
     assert.deepEqual(parseRunFilter({ key: 12345678, id: 123456 }), { key: '12345678', id: '123456' });
@@ -56,18 +58,18 @@ describe('the filter of the list of runs', () => {
   });
 
   it('says why failed runs cannot be retried when the API has no such filter', () => {
-    assert.equal(findBulkObstacle('retry', { flow: 'hello', status: 'failed' }), undefined);
+    assert.equal(findBulkObstacle('retry', { flow: 'hello', outcome: 'failed' }), undefined);
     assert.match(findBulkObstacle('retry', { minCost: 1 }) ?? '', /cost or id/);
     assert.match(findBulkObstacle('retry', { version: 0 }) ?? '', /Runs of the draft/);
-    assert.match(findBulkObstacle('retry', { status: 'completed' }) ?? '', /filter by Failed/);
+    assert.match(findBulkObstacle('retry', { outcome: 'completed' }) ?? '', /filter by Failed/);
     assert.match(findBulkObstacle('retry', { scope: 'organization' }) ?? '', /one project/);
   });
 
   it('says why runs cannot be cancelled when none is running, or the API has no such filter', () => {
     for (const status of [undefined, 'started', 'tool_calls_required', 'in_progress'] as const)
       assert.equal(findBulkObstacle('cancel', status ? { status } : {}), undefined);
-    for (const status of ['completed', 'failed'] as const)
-      assert.match(findBulkObstacle('cancel', { status }) ?? '', /filter by Running/);
+    for (const outcome of ['completed', 'failed'] as const)
+      assert.match(findBulkObstacle('cancel', { outcome }) ?? '', /filter by Running/);
     assert.match(findBulkObstacle('cancel', { id: '6a1f0c' }) ?? '', /cost or id/);
     assert.match(findBulkObstacle('cancel', { scope: 'organization' }) ?? '', /one project/);
   });
