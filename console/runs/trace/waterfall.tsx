@@ -175,7 +175,22 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
           </div>
         </div>
       </div>
+      <Gaps
+        hasWaits={leaves(root).some(({ ready, start }) => start > ready)}
+        hasCuts={scale.cuts.length > 0}
+      />
     </div>
+  );
+}
+
+/** Explains the gaps between blocks; nothing when there are none. */
+function Gaps({ hasWaits, hasCuts }: { hasWaits: boolean; hasCuts: boolean }) {
+  if (!hasWaits && !hasCuts) return null;
+  return (
+    <p className={style.gaps}>
+      {hasWaits && 'Dotted: the block waited for its turn, a worker or another attempt. '}
+      {hasCuts && 'Hatched: nothing ran, so this time is drawn short.'}
+    </p>
   );
 }
 

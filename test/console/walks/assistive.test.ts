@@ -128,7 +128,8 @@ describeWalks('the console for assistive technology', (walk) => {
         await panel.getByRole('button', { name: begin, exact: true }).press('Enter');
         await panel.getByText(begin === 'Run' ? 'Running' : 'Next', { exact: true }).waitFor();
         await panel.getByRole('button', { name: 'Cancel' }).press('Enter');
-        await panel.getByRole('region', { name: 'Run' }).getByText('Cancelled', { exact: true }).waitFor();
+        const run = panel.getByRole('region', { name: 'Run' });
+        await run.getByRole('status').getByText('Cancelled', { exact: true }).waitFor();
         await panel.locator('button:focus', { hasText: begin }).waitFor();
       }
     },

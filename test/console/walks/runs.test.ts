@@ -18,6 +18,7 @@ describeWalks('runs in the console', (walk, walkApart) => {
       const blocks = page.getByRole('tree', { name: 'Blocks of the run over time' });
       await blocks.getByRole('treeitem', { name: /^Put the answer together/ }).waitFor();
       await page.getByRole('heading', { name: 'Started with' }).waitFor();
+      await page.getByText('Dotted: the block waited').waitFor();
       await lookAt('run');
       await blocks.getByRole('treeitem', { name: /^Run,/ }).focus();
       await page.keyboard.press('ArrowDown');
