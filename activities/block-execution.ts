@@ -1,5 +1,6 @@
 import type { Payer } from '../db/runs/block-runs.ts';
 import type { Block, Json } from '../flow/definition.ts';
+import type { LastAnswer } from '../flow/model-call.ts';
 import type { Attachment, BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';
@@ -30,6 +31,8 @@ export type BlockInput = {
   payer: Payer;
   /** The model's usage so far: recorded and charged however the block ends. */
   usage: ModelUsage;
+  /** The model's last answer, recorded when the block fails. */
+  answers: { last?: LastAnswer };
   /** The model's answer to an earlier attempt. */
   answered: string | undefined;
   /** Keeps an answer and its usage for later attempts; returns false when it is too long. */

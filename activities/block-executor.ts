@@ -158,6 +158,12 @@ export function createBlockExecutor(
     const conversation = resumeOf(context, execution)?.messages;
     const answer = (attempt.kept as Kept | undefined)?.answer;
     const usage = { ...(answer?.usage ?? UNUSED) };
+    const answers: BlockInput['answers'] = {};
+    const fail = (error: NonNullable<BlockEnd['error']>): BlockEnd => ({
+      usage,
+      error,
+      ...(answers.last && { lastAnswer: answers.last }),
+    });
     const own = validator.of(context.organizationId);
     try {
       const given: BlockInput = {
@@ -177,6 +183,7 @@ export function createBlockExecutor(
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
         payer: payerOf(context),
         usage,
+        answers,
         answered: answer?.text,
         keepAnswer: (text) =>
           text.length <= KEPT_RESULT_MAX_BYTES &&
@@ -201,9 +208,9 @@ export function createBlockExecutor(
           error: CANCELLED,
         };
       }
-      if (error instanceof ServiceError) return { usage, error: toError(error) };
+      if (error instanceof ServiceError) return fail(toError(error));
       if (error instanceof ModelUnavailable && isGivenUp(error, attempt, block, context))
-        return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };
+        return fail({ code: 'MODEL_UNAVAILABLE', message: error.message });
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs
 import { storeOutput } from '../db/stored-values/stored-outputs.ts';
 import type { StoredRunInput } from '../db/tables/run-input.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
+import type { LastAnswer } from '../flow/model-call.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { weigh } from '../platform/json-text/measure-json.ts';
@@ -26,6 +27,8 @@ export type BlockEnd = {
   /** The output as the next blocks get it. */
   value?: Value;
   error?: { code: ErrorCode; message: string };
+  /** With an error. */
+  lastAnswer?: LastAnswer;
 };
 
 /** The usage of a block that called no model. */
@@ -40,7 +43,7 @@ export async function recordBlockEnd(
   { db, balanceLimit }: Pick<ActivityDeps, 'db' | 'balanceLimit'>,
   attempt: Attempt,
   payer: Payer,
-  trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error'>,
+  trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error' | 'lastAnswer'>,
   end: BlockEnd,
   result: Value | undefined,
 ): Promise<{ recorded: boolean; error: BlockEnd['error'] }> {

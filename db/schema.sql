@@ -176,7 +176,7 @@ AS $function$
       else 'failed' end
     from substring(error::text from '"code": ?"([A-Z_]+)"') as code $function$;
 
-CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, OUT recorded boolean, OUT cancelled boolean, OUT uncharged bigint)
+CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, p_last_answer json, OUT recorded boolean, OUT cancelled boolean, OUT uncharged bigint)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -220,10 +220,10 @@ AS $function$
     end if;
     insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
         model, prompt_tokens, completion_tokens, cost_microcredits, uncharged_microcredits, latency_ms, attempts,
-        started_at, finished_at)
+        started_at, finished_at, last_answer)
       values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
         p_model, p_prompt_tokens, p_completion_tokens, cost, uncharged, p_latency_ms, p_attempts,
-        p_started_at, p_finished_at)
+        p_started_at, p_finished_at, p_last_answer)
       on conflict on constraint block_run_pkey do update
         set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
           status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
@@ -231,7 +231,7 @@ AS $function$
           completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
           uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
           attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
-          recorded = default
+          last_answer = excluded.last_answer, recorded = default
         where p_status <> 'cancelled' and (b.status = 'cancelled'
           or b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0);
     recorded := found;
@@ -394,6 +394,7 @@ CREATE TABLE block_run (
   input json not null,
   output json,
   error json,
+  last_answer json,
   model text,
   prompt_tokens integer not null default 0,
   completion_tokens integer not null default 0,

@@ -3,6 +3,7 @@ import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
 import type { ErrorCode } from '../flow/errors.ts';
+import type { LastAnswer } from '../flow/model-call.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -27,6 +28,8 @@ interface BlockRunTable {
   /** null when the block failed, and when the output is in the object of a linked row of stored_object. */
   output: ColumnType<Json, string | null, string | null>;
   error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
+  /** The model's last answer, of an llm block that failed. */
+  last_answer: ColumnType<LastAnswer | null, string | null, string | null>;
   model: string | null;
   prompt_tokens: Generated<number>;
   completion_tokens: Generated<number>;

@@ -12,6 +12,18 @@ export type EarlierAttempt = {
 /** The reply of a local model call that is to be made, or repeated, as a regular activity. Absent state: nothing was sent. */
 export type RegularCall = { regular: { earlier?: EarlierAttempt } };
 
+/** The last answer of the model to a block that failed, for the trace. */
+export type LastAnswer = {
+  /** As the model wrote it: text, or JSON where it is something else. Long texts are cut. */
+  text: string;
+  isCut: boolean;
+  /** As the provider says it: `stop`, `length`, `tool_calls`, …; null where it is not known. */
+  finishReason: string | null;
+  usage: { promptTokens: number; completionTokens: number };
+  /** The message that asked the model to repair the answer, or null. */
+  repairRequest: string | null;
+};
+
 export function isRegularCall(reply: object): reply is RegularCall {
   return 'regular' in reply;
 }

@@ -3,6 +3,7 @@ import type { OpenAI } from 'openai';
 import type { Block, Json, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX, MODEL_TIMEOUT_DEFAULT_MS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
+import type { LastAnswer } from '../../flow/model-call.ts';
 import type { Attachment } from '../../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
@@ -18,6 +19,7 @@ import { retryInPlace } from '../attempts/retry-in-place.ts';
 import { type BlockOutput, outputTooLarge } from '../attempts/serialize-output.ts';
 import type { AnswerLengths } from './answer-lengths.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
+import { cutAnswer } from './describe-answer.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import type { ReserveAnswer } from './model-client.ts';
 import { measureModelCall, measureUsage } from './observe-model-call.ts';
@@ -42,6 +44,8 @@ export type ModelRequest = {
   organizationId: string;
   /** Updated after each answer, so that an answer which leads to a failure is charged too. */
   usage: ModelUsage;
+  /** Holds the model's last answer in `last`, for the trace of a block that fails. */
+  answers: { last?: LastAnswer };
   /** The model's answer to an earlier attempt: `usage` includes it, and only its repair is requested. */
   answered?: string | undefined;
   /** Keeps an answer for a later attempt before it is validated; returns false when it is too large. */
@@ -81,6 +85,8 @@ export async function askModel(
   const answerTokens = config.max_tokens ?? output_tokens;
   const { messages, format } = buildMessages(request, { hasFormat });
 
+  let repairRequest: string | null = null;
+
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
     const asked = {
       messages,
@@ -94,6 +100,9 @@ export async function askModel(
     const asking: Ask = {
       organizationId,
       asText: schema !== undefined || tools.length > 0,
+      noteAnswer(answer) {
+        request.answers.last = { ...answer, repairRequest };
+      },
       acceptsCut: config.on_length === 'accept' && schema === undefined && tools.length === 0,
       params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
       timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
@@ -116,6 +125,13 @@ export async function askModel(
     );
   }
 
+  if (request.answered !== undefined)
+    request.answers.last = {
+      ...cutAnswer(request.answered),
+      finishReason: null,
+      usage: { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens },
+      repairRequest,
+    };
   const { text, toolCalls, json, tooLong }: ChatAnswer =
     request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
   if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
@@ -130,7 +146,10 @@ export async function askModel(
   if (schema === undefined) return { output: text };
   async function repair(problems: Problem[]): Promise<string> {
     messages.push({ role: 'assistant', content: text });
-    messages.push({ role: 'user', content: repairPrompt(problems.map(describeMismatch)) });
+    const content = repairPrompt(problems.map(describeMismatch));
+    messages.push({ role: 'user', content });
+    repairRequest = cutAnswer(content).text;
+    if (request.answers.last) request.answers.last.repairRequest = repairRequest;
     return (await ask('none')).text;
   }
   return { output: await answerAgainstSchema(deps, request, schema, text, { repair, signal }) };

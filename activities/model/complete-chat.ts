@@ -2,12 +2,14 @@
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import type { LastAnswer } from '../../flow/model-call.ts';
 import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
 import type { LargeJson } from '../../platform/large-values/large-json.ts';
 import type { Completion } from '../../platform/large-values/tasks.ts';
 import type { TokenUsage } from '../../platform/models/registry.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
+import { describeAnswer } from './describe-answer.ts';
 import { bodyOf, createModelClient, type ReserveAnswer } from './model-client.ts';
 import { modelError, providerMessage, statusError } from './model-error.ts';
 import { type ChatSpan, inChatSpan } from './observe-model-call.ts';
@@ -80,6 +82,8 @@ export type Ask = {
   reserveAnswer: ReserveAnswer;
   /** The usage for which credits were reserved. */
   expected: TokenUsage;
+  /** Takes note of an answer of any shape, for the trace. */
+  noteAnswer(answer: LastAnswer): void;
   /** Counts an answer's usage before its content is read. */
   count(usage: TokenUsage): void;
 };
@@ -133,6 +137,7 @@ async function requestChat(
   const { answer, content, tooLong } = read;
   const usage = readUsage(answer);
   count(usage);
+  ask.noteAnswer(describeAnswer(read, usage, provider));
   span.answered(answer, usage);
   const parsed = completion.safeParse(answer);
   const failed = findFailedChoice(answer);

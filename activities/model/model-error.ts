@@ -87,12 +87,14 @@ export function statusError({
 
 /** Returns a provider's own message, bounded, without the key or anything that looks like part of a key. */
 export function providerMessage(text: string, provider: Provider): string {
+  return hideKey(text, provider).slice(0, PROVIDER_MESSAGE_MAX_LENGTH).toWellFormed();
+}
+
+/** Replaces the key in what a provider says, and anything that looks like part of a key. */
+export function hideKey(text: string, { apiKey }: Provider): string {
   // "none" stands for a missing key, and is also an ordinary word.
-  const safe = provider.apiKey === 'none' ? text : text.replaceAll(provider.apiKey, '[key]');
-  return safe
-    .replace(/\bsk-[\w*-]+/g, '[key]')
-    .slice(0, PROVIDER_MESSAGE_MAX_LENGTH)
-    .toWellFormed();
+  const safe = apiKey === 'none' ? text : text.replaceAll(apiKey, '[key]');
+  return safe.replace(/\bsk-[\w*-]+/g, '[key]');
 }
 
 function retryAfterMs(headers: Headers | undefined): number | undefined {

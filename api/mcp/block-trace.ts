@@ -19,8 +19,8 @@ import { blockRun } from '../runs/run-shapes/block-answers.ts';
 
 /** Maximum number of block executions in one response; of more, shows the first and the last. */
 const EXECUTIONS_MAX = 60;
-/** The values of one block execution: input, sent request, output. */
-const VALUES_EACH = 3;
+/** The values of one block execution: input, sent request, output, last answer. */
+const VALUES_EACH = 4;
 /** Limits of the cache during one response: call inputs, and bytes of outputs. */
 const CACHED_INPUTS_MAX = 4;
 const CACHED_OUTPUTS_MAX_BYTES = 2 * OUTPUTS_READ_MAX_BYTES;
@@ -35,6 +35,9 @@ export const blockTrace = z.strictObject({
   }),
   output: parsedJson.meta({ description: 'The output of the block; null when it failed.' }),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  last_answer: parsedJson.meta({
+    description: 'The last answer of the model to a block that failed; otherwise null.',
+  }),
   prompt_tokens: count,
   completion_tokens: count,
   cost: z.number().meta({ description: 'Credits.' }),
@@ -110,6 +113,7 @@ async function traceBlock(
     sent: sent === undefined ? null : cutSentRequest(sent, maxChars),
     output: cutOutput(values.output, maxChars, values.output_chars),
     error: row.error,
+    last_answer: values.last_answer && cutJson(values.last_answer, maxChars),
     prompt_tokens: row.prompt_tokens,
     completion_tokens: row.completion_tokens,
     cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,

@@ -133,7 +133,8 @@ function getBlock(deps: ApiDeps): ApiMiddleware {
         [`${value}Bytes`, bytes],
       ];
     });
-    answerJson(ctx, { ...describe(row), ...Object.fromEntries(members) });
+    const { last_answer: lastAnswer } = row;
+    answerJson(ctx, { ...describe(row), ...Object.fromEntries(members), ...(lastAnswer && { lastAnswer }) });
   };
 }
 

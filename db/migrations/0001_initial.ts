@@ -393,6 +393,7 @@ const BLOCKS = [
     input json not null,
     output json,
     error json,
+    last_answer json,
     model text,
     prompt_tokens integer not null default 0,
     completion_tokens integer not null default 0,
@@ -556,7 +557,7 @@ const CREDITS = [
     p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text,
     p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer,
     p_attempts integer, p_started_at timestamptz, p_finished_at timestamptz,
-    p_result json, p_charged_to uuid, p_maximum bigint,
+    p_result json, p_charged_to uuid, p_maximum bigint, p_last_answer json,
     out recorded boolean, out cancelled boolean, out uncharged bigint)
   language plpgsql as $$
   declare
@@ -599,10 +600,10 @@ const CREDITS = [
     end if;
     insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
         model, prompt_tokens, completion_tokens, cost_microcredits, uncharged_microcredits, latency_ms, attempts,
-        started_at, finished_at)
+        started_at, finished_at, last_answer)
       values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
         p_model, p_prompt_tokens, p_completion_tokens, cost, uncharged, p_latency_ms, p_attempts,
-        p_started_at, p_finished_at)
+        p_started_at, p_finished_at, p_last_answer)
       on conflict on constraint block_run_pkey do update
         set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
           status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
@@ -610,7 +611,7 @@ const CREDITS = [
           completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
           uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
           attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
-          recorded = default
+          last_answer = excluded.last_answer, recorded = default
         where p_status <> 'cancelled' and (b.status = 'cancelled'
           or b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0);
     recorded := found;

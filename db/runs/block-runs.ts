@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json, ProcessorType } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import type { LastAnswer } from '../../flow/model-call.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import type { StoredObject } from '../../platform/object-store/object-store.ts';
@@ -40,6 +41,7 @@ export type BlockRun = {
   stored?: StoredObject | undefined;
   paused?: boolean;
   error?: { code: ErrorCode; message: string };
+  lastAnswer?: LastAnswer;
   model?: string;
   promptTokens?: number;
   completionTokens?: number;
@@ -97,6 +99,7 @@ const PARAMETERS = [
   'result',
   'charged_to',
   'maximum',
+  'last_answer',
   'output',
 ] as const;
 /** Every block sends one of these, so they are built once. */
@@ -135,6 +138,7 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     result: result ? JSON.stringify(result) : null,
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,
+    last_answer: run.lastAnswer ? JSON.stringify(run.lastAnswer) : null,
     output: run.stored ? null : (run.output ?? null),
   };
   const values = PARAMETERS.map((name) => row[name]);

@@ -99,6 +99,19 @@ export const outputUrl = z
   })
   .meta({ id: 'OutputUrl' });
 
+const lastAnswer = z
+  .object({
+    text: z.string().meta({ description: 'Text as the model wrote it, or JSON of another answer.' }),
+    isCut: z.boolean().meta({ description: 'Whether the text was longer than 16,384 characters.' }),
+    finishReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'As the provider says it; null where it is not known.' }),
+    usage: z.object({ promptTokens: count, completionTokens: count }),
+    repairRequest: z.string().nullable().meta({ description: 'The message that asked for a repair.' }),
+  })
+  .meta({ id: 'LastAnswer', description: 'The last answer of the model to an llm block that failed.' });
+
 export const blockDetail = tracedBlock
   .extend({
     input: shown('The input of the block.'),
@@ -109,6 +122,7 @@ export const blockDetail = tracedBlock
     sentBytes: size.meta({ description: 'The size of that; 0 when nothing is sent.' }),
     output: shown('The output of the block; null when it failed or was cancelled.'),
     outputBytes: size.meta({ description: 'The size of the output; 0 when there is none.' }),
+    lastAnswer: lastAnswer.optional(),
   })
   .meta({ id: 'BlockDetail' });
 

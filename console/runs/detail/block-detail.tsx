@@ -146,6 +146,7 @@ function Ended({
               url={`${url}/output${ofCall}`}
               none={NO_OUTPUT[block.status] ?? 'It has no output yet.'}
             />
+            {block.lastAnswer && <LastAnswerView answer={block.lastAnswer} />}
             <ValueView
               label="Input"
               value={block.input}
@@ -160,6 +161,32 @@ function Ended({
         )}
       </QueryView>
     </>
+  );
+}
+
+/** Shows what the model answered last to a block that failed. */
+function LastAnswerView({ answer }: { answer: Schemas['LastAnswer'] }) {
+  const { text, isCut, finishReason, usage, repairRequest } = answer;
+  return (
+    <section className={style.value}>
+      <h3>Last answer of the model</h3>
+      <p className={style.faint}>
+        {finishReason && `Finish reason ${finishReason}, `}
+        {formatCount(usage.promptTokens)} tokens in, {formatCount(usage.completionTokens)} out
+        {isCut && ', the beginning of it'}
+      </p>
+      {text === '' ? (
+        <p className={style.faint}>It is empty.</p>
+      ) : (
+        <CodeBlock text={text} label="Last answer" />
+      )}
+      {repairRequest !== null && (
+        <>
+          <h3>Request to repair it</h3>
+          <CodeBlock text={repairRequest} label="Request to repair it" />
+        </>
+      )}
+    </section>
   );
 }
 

@@ -137,6 +137,14 @@ describe('a failed model call', () => {
         fails('MODEL_OUTPUT_INCOMPLETE', /max_tokens/),
       ));
 
+    it('is kept for the trace without the key that an error in it quotes', async () => {
+      const answers: ModelRequest['answers'] = {};
+      const error = { message: 'The key key-of-the-test is wrong.' };
+      harness.server.will(respond(200, { choices: [], usage: { prompt_tokens: 10 }, error }));
+      await assert.rejects(harness.call({}, undefined, { answers }));
+      assert.match(answers.last?.text ?? '', /The key \[key\] is wrong/);
+    });
+
     describe('cut off, with on_length: accept,', () => {
       const cut = (text: string | null) => answer(text, { finish_reason: 'length' });
       const call = (block: Partial<Block>, more: Partial<ModelRequest> = {}) =>

@@ -73,6 +73,7 @@ export function useAskModel(): AskModelHarness {
       block: { ...llm, ...block },
       conversation,
       usage,
+      answers: {},
       begin,
       keepAnswer: () => true,
       reserveAnswer: async () => undefined,
