@@ -495,6 +495,16 @@ CREATE TABLE invitation (
   constraint invitation_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text])))
 );
 
+CREATE TABLE kept_result (
+  actor text not null,
+  path text not null,
+  key text not null,
+  digest bytea not null,
+  result text,
+  created_at timestamp with time zone not null default now(),
+  constraint kept_result_pkey PRIMARY KEY (actor, path, key)
+);
+
 CREATE TABLE ledger_entry (
   id bigint generated always as identity not null,
   organization_id uuid not null,
@@ -799,6 +809,8 @@ CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_
 CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execution_id);
 
 CREATE INDEX invitation_by_email ON public.invitation USING btree (email);
+
+CREATE INDEX kept_result_age ON public.kept_result USING btree (created_at);
 
 CREATE INDEX ledger_entry_grants ON public.ledger_entry USING btree (organization_id, created_at DESC, id DESC) WHERE (kind = 'grant'::text);
 

@@ -390,6 +390,18 @@ export interface IdempotencyKeyTable {
   created_at: Now;
 }
 
+/** The result of a write that was sent with an Idempotency-Key. */
+interface KeptResultTable {
+  actor: string;
+  path: string;
+  key: string;
+  /** SHA-256 of the first request that used the key. */
+  digest: Buffer;
+  /** Encrypted. null only within the transaction of the write. */
+  result: string | null;
+  created_at: Now;
+}
+
 /** An organization's own key for a model provider, encrypted. */
 interface ModelKeyTable {
   organization_id: string;
@@ -442,6 +454,7 @@ export interface Schema extends WebhookTables {
   /** One row: the engine whose workers reconcile, and when they last did. */
   reconciler: { is_only: Generated<boolean>; engine: string; renewed_at: Generated<Date> };
   idempotency_key: IdempotencyKeyTable;
+  kept_result: KeptResultTable;
   test_case: TestCaseTable;
   test_run: TestRunTable;
   test_result: TestResultTable;

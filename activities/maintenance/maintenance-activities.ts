@@ -4,6 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { deleteLeftBlocks } from '../../db/runs/blocks-under-way.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
+import { deleteExpiredResults } from '../../db/tenants/kept-results.ts';
 import { deleteDefinitions, deleteDraftSnapshots } from '../../db/upkeep/delete-definitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
 import type { ScheduledJob } from '../../flow/maintenance.ts';
@@ -73,11 +74,12 @@ export function createMaintenanceActivities(deps: MaintenanceDeps): MaintenanceA
         if (db.objects) await deleteObjects(signal);
       }),
 
-    /** Deletes expired idempotency keys. */
+    /** Deletes expired idempotency keys, with the results that were kept for them. */
     deleteExpiredKeys: () =>
-      runJob('deleteExpiredKeys', (signal) =>
-        inBatches(signal, async () => (await deleteExpiredKeys(db, ROWS_MAX)) === ROWS_MAX),
-      ),
+      runJob('deleteExpiredKeys', async (signal) => {
+        await inBatches(signal, async () => (await deleteExpiredKeys(db, ROWS_MAX)) === ROWS_MAX);
+        await inBatches(signal, async () => (await deleteExpiredResults(db, ROWS_MAX)) === ROWS_MAX);
+      }),
   };
 }
 

@@ -14,11 +14,12 @@ import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiMiddleware, ApiState, CallerMembership } from '../http/context.ts';
+import { onceFor } from '../http/keyed-request.ts';
 import { authorOf, type Principal } from '../http/principal.ts';
 import { refuseCredentials } from './authenticate.ts';
 import type { AuthDeps } from './deps.ts';
 
-type CallerState = Pick<ApiState, 'principal' | 'requestId' | 'membership' | 'authorizeAgain'>;
+type CallerState = Pick<ApiState, 'principal' | 'requestId' | 'membership' | 'authorizeAgain' | 'keyed'>;
 
 type Write<T> = (tx: Tx, author: Author, membership: CallerMembership) => Promise<T>;
 
@@ -92,7 +93,8 @@ export function lacksRole(least: Role): ServiceError {
 
 /**
  * Writes in one transaction, which first authorizes the caller again and locks the organization, so that the caller's
- * rights hold until the commit. The write records itself under `author` (`recordChange`).
+ * rights hold until the commit. The write records itself under `author` (`recordChange`). A request with an Idempotency-Key that
+ * was carried out before gets the result of that time.
  */
 export function writeAuthorized<T>(db: Db, caller: CallerState, write: Write<T>): Promise<T> {
   return inTransaction(db, async (tx) => {
@@ -101,7 +103,9 @@ export function writeAuthorized<T>(db: Db, caller: CallerState, write: Write<T>)
       await lockOrganization(tx, membership.organizationId);
       membership = await caller.authorizeAgain(tx);
     }
-    return write(tx, authorOf(caller.principal, caller.requestId), membership);
+    return onceFor(caller.keyed, tx, () =>
+      write(tx, authorOf(caller.principal, caller.requestId), membership),
+    );
   });
 }
 

@@ -9,17 +9,21 @@ import { accessOf, authorOf } from '../http/principal.ts';
 
 /**
  * The caller of an operation on a flow: the projects they may access, the author for the audit log, and, where they
- * were authorized for a project, the function that authorizes them again before a write (`requireLockedFlow`).
+ * were authorized for a project, the function that authorizes them again before a write (`requireLockedFlow`). `keyed` is the write
+ * of a request with an Idempotency-Key.
  */
-export type Caller = { access: ProjectAccess; author: Author } & Pick<ApiState, 'authorizeAgain'>;
+export type Caller = { access: ProjectAccess; author: Author } & Pick<ApiState, 'authorizeAgain' | 'keyed'>;
 
 /** Describes the caller of a request. */
-export function toCaller(state: Pick<ApiState, 'principal' | 'requestId' | 'authorizeAgain'>): Caller {
-  const { principal, requestId, authorizeAgain } = state;
+export function toCaller(
+  state: Pick<ApiState, 'principal' | 'requestId' | 'authorizeAgain' | 'keyed'>,
+): Caller {
+  const { principal, requestId, authorizeAgain, keyed } = state;
   return {
     access: accessOf(principal),
     author: authorOf(principal, requestId),
     ...(authorizeAgain && { authorizeAgain }),
+    ...(keyed && { keyed }),
   };
 }
 

@@ -7,6 +7,7 @@ import { loadProject, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -64,7 +65,7 @@ export function flowRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...toWrite, readBody(deps, createFlowRequest), addFlow(deps)],
+      handlers: [...toWrite, readBody(deps, createFlowRequest), takeIdempotencyKey(deps), addFlow(deps)],
     },
     {
       method: 'get',

@@ -13,6 +13,7 @@ import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -91,7 +92,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
           ...CHANGED.draft,
         },
       },
-      handlers: [...toWrite, readBody(deps, publishRequest), publish(deps)],
+      handlers: [...toWrite, readBody(deps, publishRequest), takeIdempotencyKey(deps), publish(deps)],
     },
     {
       method: 'get',
@@ -151,20 +152,20 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const { organization_id: organizationId } = ctx.state.project;
     const { id } = await requireFlow(deps.db, ctx);
     const gone = readerSignal(ctx.res);
-    const published = await publishChecked(deps, { id, organizationId }, gone, {
-      hold: (bytes) => reserveAnswer(deps, ctx, organizationId, bytes),
-      check(draft) {
-        requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-        return requireComplete(deps, organizationId, draft, gone);
-      },
-      publish: (checked) =>
-        writeFlow(deps.db, ctx, async (tx, author, flow) => {
-          const { version, isNew } = await publishFlow(tx, author, flow, note, checked);
-          return { isNew, body: describe(await getVersion(tx, flow.id, version), flow) };
-        }),
-    });
-    ctx.status = published.isNew ? 201 : 200;
-    ctx.body = published.body;
+    const earlier = ctx.state.keyed?.earlier?.result as Awaited<ReturnType<typeof publishFlow>> | undefined;
+    const { version, isNew } =
+      earlier ??
+      (await publishChecked(deps, { id, organizationId }, gone, {
+        hold: (bytes) => reserveAnswer(deps, ctx, organizationId, bytes),
+        check(draft) {
+          requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
+          return requireComplete(deps, organizationId, draft, gone);
+        },
+        publish: (checked) =>
+          writeFlow(deps.db, ctx, (tx, author, flow) => publishFlow(tx, author, flow, note, checked)),
+      }));
+    ctx.status = isNew ? 201 : 200;
+    await answerVersion(deps, ctx, version);
   };
 }
 
@@ -180,14 +181,17 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 }
 
 function getOne(deps: ApiDeps): ApiMiddleware {
-  const { db } = deps;
-  return async function getOne(ctx) {
-    const flow = await requireFlow(db, ctx);
-    const version = versionOf(ctx);
-    const bytes = await measureVersion(db, flow.id, version);
-    await reserveAnswer(deps, ctx, ctx.state.project.organization_id, bytes);
-    ctx.body = describe(await getVersion(db, flow.id, version), flow);
+  return function getOne(ctx) {
+    return answerVersion(deps, ctx, versionOf(ctx));
   };
+}
+
+/** Answers with a version of the flow in the path, after reserving memory for it. */
+async function answerVersion(deps: ApiDeps, ctx: ApiContext, version: number): Promise<void> {
+  const flow = await requireFlow(deps.db, ctx);
+  const bytes = await measureVersion(deps.db, flow.id, version);
+  await reserveAnswer(deps, ctx, ctx.state.project.organization_id, bytes);
+  ctx.body = describe(await getVersion(deps.db, flow.id, version), flow);
 }
 
 function setProduction(deps: ApiDeps): ApiMiddleware {

@@ -11,6 +11,7 @@ import type { UserProject } from '../../db/tenants/projects.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { Permit } from '../../platform/limits/fair-queue.ts';
+import type { KeyedRequest } from './keyed-request.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
 /** The caller's role in the organization of the request. */
@@ -85,6 +86,8 @@ export type ApiState = {
   query: unknown;
   /** `readCallOptions`. */
   idempotencyKey: IdempotencyKey | undefined;
+  /** `takeIdempotencyKey`. */
+  keyed?: KeyedRequest;
   /** `readCallOptions`. */
   modelKeys?: ModelKeys | undefined;
   /** Set once a run may be stored. Every later error includes the executionId (`acceptCall`). */

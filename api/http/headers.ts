@@ -17,7 +17,7 @@ export const retryAfter = header('Retry-After', z.int(), 'Seconds until a reques
 export const idempotentReplayed = header(
   'Idempotent-Replayed',
   z.literal('true'),
-  'Sent when the run was accepted before: by a request with the same Idempotency-Key, or by the same resume.',
+  'Sent when the request was carried out before: with the same Idempotency-Key, or by the same resume.',
 );
 export const location = header('Location', z.string(), 'The path of the run, to poll.');
 

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
 import type { Route } from './context.ts';
+import { refuseIdempotencyKey, takesNoIdempotencyKey } from './idempotency-key.ts';
 import { PARSE_OPTIONS, problem, validationError } from './json-body.ts';
 
 const completedText = z.string().overwrite(completeTime);
@@ -80,11 +81,15 @@ export function takesNoQuery({ operation: { requestParams, tags = [] } }: Route)
 }
 
 /**
- * Lists the handlers of a route. Inserts the rejection of query parameters before the last one, where the route takes
- * none.
+ * Lists the handlers of a route. Inserts the rejections of query parameters and of an Idempotency-Key before the last one, where
+ * the route takes none.
  */
 export function handlersOf(route: Route): Route['handlers'] {
-  return takesNoQuery(route) ? route.handlers.toSpliced(-1, 0, refuseQuery) : route.handlers;
+  const refusals = [
+    ...(takesNoQuery(route) ? [refuseQuery] : []),
+    ...(takesNoIdempotencyKey(route) ? [refuseIdempotencyKey] : []),
+  ];
+  return route.handlers.toSpliced(-1, 0, ...refusals);
 }
 
 /** Makes the schema of a boolean parameter. In the API document a boolean, although it arrives as text. */

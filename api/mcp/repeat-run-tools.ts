@@ -6,7 +6,8 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import { notVisible, requireVisibleFlow } from '../auth/caller.ts';
 import { STATUS } from '../http/errors.ts';
-import { acceptIdempotently, digestRequest } from '../runs/calls/accept-idempotently.ts';
+import { digestRequest, idempotencyKey } from '../http/idempotency-key.ts';
+import { acceptIdempotently } from '../runs/calls/accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from '../runs/calls/accept-repeat.ts';
 import { acquireForCaller } from '../runs/calls/admit.ts';
 import { startSoon } from '../runs/calls/describe-outcome.ts';
@@ -18,7 +19,6 @@ import {
   type Repetition,
   versionChoice,
 } from '../runs/run-shapes/repetitions.ts';
-import { idempotencyKey } from '../runs/run-shapes/requests.ts';
 import { requireFlowDesign } from './flow-design.ts';
 import { defineTool, flowId, type McpTool } from './tool.ts';
 

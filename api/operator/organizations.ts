@@ -1,5 +1,6 @@
 // The endpoints for operators about organizations: all of them, new ones for others, how many runs they may have, and
 // whether they may run at all.
+
 import { z } from 'zod';
 import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -19,6 +20,7 @@ import { userIdSchema } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { slugSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageOf, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -133,7 +135,7 @@ export function operatorOrganizationRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, createRequest), create(deps)],
+      handlers: [...first, readBody(deps, createRequest), takeIdempotencyKey(deps), create(deps)],
     },
     {
       method: 'put',

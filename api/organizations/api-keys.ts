@@ -6,6 +6,7 @@ import { identifyUser } from '../auth/authenticate.ts';
 import { loadProject, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/management-examples.ts';
 import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
@@ -38,7 +39,7 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, createApiKeyRequest), createApiKey(deps)],
+      handlers: [...first, readBody(deps, createApiKeyRequest), takeIdempotencyKey(deps), createApiKey(deps)],
     },
     {
       method: 'get',
@@ -87,9 +88,12 @@ function createApiKey(deps: ApiDeps): ApiMiddleware {
       ...(scopes && { scopes }),
       ...(expires_at && { expiresAt: expires_at }),
     };
-    const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => addApiKey(tx, author, key));
+    const created = await writeAuthorized(deps.db, ctx.state, async (tx, author) => ({
+      row: await addApiKey(tx, author, key),
+      plaintext,
+    }));
     ctx.status = 201;
-    ctx.body = { ...toApiKey(row), key: plaintext };
+    ctx.body = { ...toApiKey(created.row), key: created.plaintext };
   };
 }
 

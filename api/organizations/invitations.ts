@@ -9,7 +9,9 @@ import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import { emailAddress, verifiedAddress } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
+import { onceFor } from '../http/keyed-request.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { authorOf } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
@@ -74,7 +76,12 @@ export function invitationRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, createInvitationRequest), postInvitation(deps)],
+      handlers: [
+        ...first,
+        readBody(deps, createInvitationRequest),
+        takeIdempotencyKey(deps),
+        postInvitation(deps),
+      ],
     },
     {
       method: 'get',
@@ -197,7 +204,7 @@ export function acceptInvitationRoutes(deps: ApiDeps): Route[] {
           ...conflict('You are a member already.', alreadyMemberOf(joined.organization.name).message),
         },
       },
-      handlers: [...identifyPerson(deps), accept(deps)],
+      handlers: [...identifyPerson(deps), takeIdempotencyKey(deps), accept(deps)],
     },
   ];
 }
@@ -210,7 +217,9 @@ function accept({ db, memberProfiles }: ApiDeps): ApiMiddleware {
     if (email === undefined) throw addressNotVerified(user.userId);
     if (!UUID_PATTERN.test(id)) throw noInvitationFor(email);
     const joined = await inTransaction(db, (tx) =>
-      acceptInvitation(tx, authorOf(user, requestId), { id, email, userId: user.userId }),
+      onceFor(ctx.state.keyed, tx, () =>
+        acceptInvitation(tx, authorOf(user, requestId), { id, email, userId: user.userId }),
+      ),
     );
     memberProfiles.save(joined.organization.id, user);
     ctx.body = joined;

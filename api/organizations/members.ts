@@ -9,6 +9,7 @@ import { authorizeOrganization, requireRole, writeAuthorized } from '../auth/aut
 import { userIdSchema } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, CallerMembership, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -51,7 +52,12 @@ export function memberRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first('admin'), readBody(deps, addMemberRequest), postMember(deps)],
+      handlers: [
+        ...first('admin'),
+        readBody(deps, addMemberRequest),
+        takeIdempotencyKey(deps),
+        postMember(deps),
+      ],
     },
     {
       method: 'get',

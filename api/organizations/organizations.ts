@@ -18,6 +18,7 @@ import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import { slugSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { viewerOfLists } from '../http/principal.ts';
@@ -74,6 +75,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
       handlers: [
         ...identifyPerson(deps),
         readBody(deps, createOrganizationRequest),
+        takeIdempotencyKey(deps),
         createOrganization(deps),
       ],
     },

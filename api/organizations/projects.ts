@@ -17,6 +17,7 @@ import { identifyUser } from '../auth/authenticate.ts';
 import { authorizeBy, loadProject, requireRole, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { pageQuery, toPage } from '../http/page.ts';
 import { viewerOfLists } from '../http/principal.ts';
@@ -77,7 +78,12 @@ export function projectRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, createProjectRequest), createProject(deps)],
+      handlers: [
+        ...first,
+        readBody(deps, createProjectRequest),
+        takeIdempotencyKey(deps),
+        createProject(deps),
+      ],
     },
     {
       method: 'get',

@@ -188,7 +188,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
     action: 'See the message.',
   },
   IDEMPOTENCY_KEY_REUSED: {
-    where: RUN_START,
+    where: 'POST',
     meaning: 'The `Idempotency-Key` was used with another request.',
     action: 'Send a new key with each new request.',
   },

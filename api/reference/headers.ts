@@ -3,10 +3,10 @@
 import type { z } from 'zod';
 import { etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { idempotentReplayed, location, rateLimitHeaders } from '../http/headers.ts';
+import { idempotencyHeaders } from '../http/idempotency-key.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { modelKeyHeaders } from '../runs/calls/read-model-keys.ts';
 import { preferenceApplied, preferHeaders } from '../runs/prefer.ts';
-import { idempotencyHeaders } from '../runs/run-shapes/requests.ts';
 import { ifMatch } from './if-match.ts';
 import { webhookHeaders } from './webhooks.ts';
 

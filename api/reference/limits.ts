@@ -64,6 +64,7 @@ import { METADATA_MAX, PAYLOADS_MAX } from '../codec/codec-routes.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
 import { DISCARD_MAX_BYTES } from '../http/errors.ts';
 import { PIPELINED_MAX, PROGRESS_BYTES, TIMINGS } from '../http/http-server.ts';
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../http/idempotency-key.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { FEW, IN_ALL_TIMES } from '../http/open-requests.ts';
 import {
@@ -86,7 +87,6 @@ import { WAIT_MAX_SECONDS } from '../runs/jobs.ts';
 import { BULK_MAX } from '../runs/run-list-query.ts';
 import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH } from '../runs/run-shapes/attachments.ts';
 import { SHOWN_MAX_BYTES } from '../runs/run-shapes/block-answers.ts';
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../runs/run-shapes/requests.ts';
 import { TOOL_WAIT_MS } from '../test-cases/run-tests.ts';
 import { CASE_MAX_CHARS, TEXT_MAX_LENGTH } from '../test-cases/test-case.ts';
 import { RECOVERED_MAX } from '../webhooks/recorded-redeliveries.ts';

@@ -1,9 +1,18 @@
 // Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This folder has what exists
 // only for that document, and the page that shows it.
-import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { keyScopesOf, lacksScope } from '../auth/authenticate.ts';
 import type { Route } from '../http/context.ts';
+import { idempotentReplayed } from '../http/headers.ts';
+import { idempotencyHeaders, shapeOf, writesOnce } from '../http/idempotency-key.ts';
 import { takesNoQuery } from '../http/query.ts';
 import { errorAnswer, examplesOf, VALIDATION_ERRORS } from './operations.ts';
 import { shareRepeated } from './share-repeated.ts';
@@ -48,6 +57,11 @@ const SCOPE_ERROR = {
   ...errorAnswer('The API key has none of the scopes.', examplesOf(lacksScope(['run'], ['read']))),
 };
 
+const KEY_REUSED = {
+  id: 'IdempotencyKeyReused',
+  ...errorAnswer('The Idempotency-Key was used with another request.', examplesOf(keyReused())),
+};
+
 const TAGS = [
   { name: 'Execution', description: 'Run flows, and follow their runs.' },
   { name: 'Runs', description: 'Runs of a project or an organization.' },
@@ -80,6 +94,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       [method]: {
         ...operation,
         ...describeKeys(route),
+        ...(writesOnce(route) && takeKeys(operation.requestParams)),
         responses: responsesOf(route),
         parameters: names.map((name) => ({
           name,
@@ -168,12 +183,29 @@ function scopesNeeded(route: Route): readonly KeyScope[] {
   return scopes.length === KEY_SCOPES.length ? [] : scopes;
 }
 
+/** Adds the header Idempotency-Key to the parameters of an endpoint. */
+function takeKeys(params: Route['operation']['requestParams']): Pick<Route['operation'], 'requestParams'> {
+  const shape = { ...(params?.header && shapeOf(params.header)), ...idempotencyHeaders.shape };
+  return { requestParams: { ...params, header: z.object(shape) } };
+}
+
+/** Adds what an Idempotency-Key adds to the answers of an endpoint. */
+function answerKeys(responses: ZodOpenApiResponsesObject): ZodOpenApiResponsesObject {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  const replayed = successes.map(([status, response]) => {
+    const { headers, ...rest } = response as ZodOpenApiResponseObject;
+    const shape = { ...(headers && shapeOf(headers)), 'Idempotent-Replayed': idempotentReplayed };
+    return [status, { ...rest, headers: z.object(shape) }];
+  });
+  return { 409: KEY_REUSED, ...responses, ...Object.fromEntries(replayed) };
+}
+
 /** Adds the answers that follow from the route table to the answers of an endpoint. */
 function responsesOf(route: Route): ZodOpenApiResponsesObject {
   return {
     ...(scopesNeeded(route).length > 0 && { 403: SCOPE_ERROR }),
-    ...(takesNoQuery(route) && VALIDATION_ERRORS),
-    ...route.operation.responses,
+    ...((takesNoQuery(route) || writesOnce(route)) && VALIDATION_ERRORS),
+    ...(writesOnce(route) ? answerKeys(route.operation.responses) : route.operation.responses),
   };
 }
 

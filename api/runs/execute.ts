@@ -8,6 +8,7 @@ import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { location } from '../http/headers.ts';
+import { idempotencyHeaders } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
@@ -39,7 +40,7 @@ import { runPaths } from './run-paths.ts';
 import { executeResponse, jobAccepted } from './run-shapes/answers.ts';
 import { mayRunMany, measureReceipt, readReceipt, receiptParameter } from './run-shapes/block-answers.ts';
 import { traceIdField } from './run-shapes/describe-run.ts';
-import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './run-shapes/requests.ts';
+import { type ExecuteRequest, executeRequest } from './run-shapes/requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =

@@ -12,6 +12,7 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { idempotencyHeaders } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -57,7 +58,7 @@ import { jobAccepted, jobState } from './run-shapes/answers.ts';
 import { measureReceipt, readReceipt, receiptParameter } from './run-shapes/block-answers.ts';
 import { describeBlockUnderWay } from './run-shapes/block-under-way.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
-import { idempotencyHeaders, type JobRequest, jobRequest } from './run-shapes/requests.ts';
+import { type JobRequest, jobRequest } from './run-shapes/requests.ts';
 import { describeProblems } from './run-shapes/tool-requests.ts';
 import type { Updates } from './updates.ts';
 

@@ -2,6 +2,7 @@
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { idempotencyHeaders } from '../http/idempotency-key.ts';
 import { readOptionalBody } from '../http/json-body.ts';
 import { accessOf, isOperator } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -28,7 +29,6 @@ import {
   repeatRequest,
   type VersionChoice,
 } from './run-shapes/repetitions.ts';
-import { idempotencyHeaders } from './run-shapes/requests.ts';
 
 const SUMMARY: { [how in Repetition]: string } = {
   rerun: 'Run a stored run again from its beginning',

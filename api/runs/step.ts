@@ -15,6 +15,7 @@ import {
   RETRY,
 } from '../http/event-stream.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
+import { idempotencyHeaders } from '../http/idempotency-key.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -34,7 +35,6 @@ import type { AcceptedCall } from './calls/store-call.ts';
 import { runErrors, STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
 import { receipt, receiptParameter } from './run-shapes/block-answers.ts';
-import { idempotencyHeaders } from './run-shapes/requests.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './run-shapes/step-requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';

@@ -1,7 +1,7 @@
 // run_test_case and run_all_tests: run the draft of a flow like a caller, and judge the responses.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { inTransaction } from '../../db/connect.ts';
+import { inTransaction, type Tx } from '../../db/connect.ts';
 import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-flow.ts';
@@ -21,6 +21,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/draft-problems.ts';
 import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
+import { onceFor } from '../http/keyed-request.ts';
 import { toRetryLater } from '../http/request-errors.ts';
 import { reserveBytes } from '../http/reserve-bytes.ts';
 import { acquireStart } from '../runs/calls/admit.ts';
@@ -86,20 +87,26 @@ async function runTests(
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId } = flow;
+  const earlier = caller.keyed?.earlier;
+  if (earlier) return describe(earlier.result as string);
   // Includes the time in the queue.
   const over = waitMs > 0 && AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
   const draft = await loadRunnableDraft(deps, flow, gone);
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
-  const testRunId = randomUUID();
+  let testRunId: string = randomUUID();
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
   const open = over ? deps.openRequests.call(organizationId) : undefined;
   await startAndWait().finally(() => open?.release());
   // The tests were run and charged, so the caller gets the response, and soon.
-  return describeTestRun(deps, testRunId, flow, {
-    needsAnswer: false,
-    gone: AbortSignal.timeout(ANSWER_WAIT_MS),
-  });
+  return describe(testRunId);
+
+  function describe(id: string): Promise<TestRun> {
+    return describeTestRun(deps, id, flow, {
+      needsAnswer: false,
+      gone: AbortSignal.timeout(ANSWER_WAIT_MS),
+    });
+  }
 
   async function startAndWait(): Promise<void> {
     const permit = await acquireStart(deps, organizationId, { signal: gone });
@@ -108,20 +115,12 @@ async function runTests(
   }
 
   async function storeAndStart(): Promise<boolean> {
-    await repeatLostWrite(async () => {
-      await inTransaction(db, async (tx) => {
+    testRunId = await repeatLostWrite(() =>
+      inTransaction(db, async (tx) => {
         const now = await requireLockedFlow(tx, caller, flow);
-        const flowVersionId = await snapshotDraft(tx, flowId, draft);
-        const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
-        if (!(await insertTestRun(tx, testRun).catch(refuse))) return;
-        // An operator may suspend the organization while the request is queued.
-        requireMayRun(now);
-        // Its cases are runs in flight too. Once it is accepted, none of them is rejected.
-        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(refuse);
-        const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
-        await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
-      });
-    });
+        return onceFor(caller.keyed, tx, () => storeTests(tx, now));
+      }),
+    );
     // The tests are stored: if the workflow does not start now, the reconciler starts it.
     return startTestRun(deps, testRunId).then(
       () => true,
@@ -130,6 +129,19 @@ async function runTests(
         return false;
       },
     );
+  }
+
+  async function storeTests(tx: Tx, now: VisibleFlow): Promise<string> {
+    const flowVersionId = await snapshotDraft(tx, flowId, draft);
+    const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
+    if (!(await insertTestRun(tx, testRun).catch(refuse))) return testRunId;
+    // An operator may suspend the organization while the request is queued.
+    requireMayRun(now);
+    // Its cases are runs in flight too. Once it is accepted, none of them is rejected.
+    await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(refuse);
+    const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
+    await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
+    return testRunId;
   }
 }
 

@@ -16,6 +16,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireFlow } from '../flows/flow-of-path.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -74,7 +75,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...toWrite, readBody(deps, testCaseRequest), save(deps)],
+      handlers: [...toWrite, readBody(deps, testCaseRequest), takeIdempotencyKey(deps), save(deps)],
     },
     {
       method: 'get',

@@ -22,6 +22,7 @@ import { type Caller, notVisible, requireLockedFlow, requireVisibleFlow } from '
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { etagOf, isNamed, requireMatch } from '../http/etag.ts';
+import { onceFor } from '../http/keyed-request.ts';
 import { invalidField } from '../http/request-errors.ts';
 import { reserveBytes, toParts } from '../http/reserve-bytes.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/write-json.ts';
@@ -125,19 +126,21 @@ export async function createTestCase(
   const testCase = await checkTestCase(deps, organizationId, input);
   return inTransaction(deps.db, async (tx) => {
     await requireLockedFlow(tx, caller, flow);
-    const replaced = ifNoneMatch && (await findTestCaseByName(tx, flowId, testCase.name));
-    if (replaced && isNamed(ifNoneMatch, testCaseETag(replaced)))
-      throw new ServiceError(
-        'PRECONDITION_FAILED',
-        'The flow has a test case of this name, and stays as it is: choose another name, or leave If-None-Match out to ' +
-          'replace that one.',
-        { etag: testCaseETag(replaced) },
-      );
-    const { id, created } = await saveTestCase(tx, testCase);
-    const action = created ? 'test_case.create' : 'test_case.replace';
-    const details = { flow_id: flowId };
-    await recordChange(tx, author, { organizationId, action, resourceId: id, details });
-    return { test_case_id: id, created };
+    return onceFor(caller.keyed, tx, async () => {
+      const replaced = ifNoneMatch && (await findTestCaseByName(tx, flowId, testCase.name));
+      if (replaced && isNamed(ifNoneMatch, testCaseETag(replaced)))
+        throw new ServiceError(
+          'PRECONDITION_FAILED',
+          'The flow has a test case of this name, and stays as it is: choose another name, or leave If-None-Match out to ' +
+            'replace that one.',
+          { etag: testCaseETag(replaced) },
+        );
+      const { id, created } = await saveTestCase(tx, testCase);
+      const action = created ? 'test_case.create' : 'test_case.replace';
+      const details = { flow_id: flowId };
+      await recordChange(tx, author, { organizationId, action, resourceId: id, details });
+      return { test_case_id: id, created };
+    });
   });
 }
 

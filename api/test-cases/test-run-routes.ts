@@ -11,6 +11,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireFlow } from '../flows/flow-of-path.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { pageLimit, pageOf, pageQuery, toPage, unknownCursor } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
@@ -115,7 +116,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
           ...conflict('The flow has no test cases.', NO_TEST_CASES),
         },
       },
-      handlers: [...toWrite, readBody(deps, testRunRequest), start(deps)],
+      handlers: [...toWrite, readBody(deps, testRunRequest), takeIdempotencyKey(deps), start(deps)],
     },
     {
       method: 'get',

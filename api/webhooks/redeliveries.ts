@@ -9,6 +9,7 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import {
   answer,
@@ -65,7 +66,7 @@ export function webhookRedeliveryRoutes(deps: ApiDeps): Route[] {
           ...DELIVERY_ERRORS,
         },
       },
-      handlers: [...first, redeliverOne(deps)],
+      handlers: [...first, takeIdempotencyKey(deps), redeliverOne(deps)],
     },
     {
       method: 'post',
@@ -84,7 +85,7 @@ export function webhookRedeliveryRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, recoverRequest), recover(deps)],
+      handlers: [...first, readBody(deps, recoverRequest), takeIdempotencyKey(deps), recover(deps)],
     },
     {
       method: 'post',
@@ -102,7 +103,7 @@ export function webhookRedeliveryRoutes(deps: ApiDeps): Route[] {
           ...BODY_ERRORS,
         },
       },
-      handlers: [...first, readBody(deps, testRequest), sendTest(deps)],
+      handlers: [...first, readBody(deps, testRequest), takeIdempotencyKey(deps), sendTest(deps)],
     },
   ];
 }

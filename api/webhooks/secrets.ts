@@ -1,4 +1,5 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (docs/webhooks.md).
+
 import { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -13,6 +14,7 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, ORGANIZATION_ERRORS, VALIDATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { maskedSecret, newSecret } from '../reference/webhook-examples.ts';
@@ -68,6 +70,7 @@ export function webhookSecretRoutes(deps: ApiDeps): Route[] {
         ...identifyCaller(deps, 'webhooks'),
         authorizeOrganization(deps, { role: 'admin', strangers: 'FORBIDDEN' }),
         readQuery(rotateQuery),
+        takeIdempotencyKey(deps),
         rotateSecret(deps),
       ],
     },
@@ -109,15 +112,15 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
       details: { grace },
     };
     // After a lost response the write is repeated, and only the first try may have seen the value.
-    let previous: string | null = null;
-    const secret = await repeatLostWrite(() =>
+    let replaced: string | null = null;
+    const { secret, previous } = await repeatLostWrite(() =>
       writeAuthorized(deps.db, ctx.state, async (tx, author) => {
         const rotation = await rotateSigningSecret(tx, encryption, organizationId, plaintext, { grace });
         if (rotation.changed) {
-          previous = rotation.replaced;
+          replaced = rotation.replaced;
           await recordChange(tx, author, change);
         }
-        return rotation.secret;
+        return { secret: rotation.secret, previous: replaced };
       }),
     );
     ctx.body = {

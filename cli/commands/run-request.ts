@@ -1,7 +1,7 @@
 // The request that `weir run` sends: a file, options, or both.
 
 import { InvalidArgumentError } from 'commander';
-import { idempotencyHeaders } from '../../api/runs/run-shapes/requests.ts';
+import { idempotencyHeaders } from '../../api/http/idempotency-key.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { isObject } from '../../flow/json.ts';
 import { findInexactNumber, hasInfiniteNumber } from '../../platform/json-text/scan-json.ts';

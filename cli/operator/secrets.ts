@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Db } from '../../db/connect.ts';
+import { reencryptKeptResults } from '../../db/tenants/kept-results.ts';
 import { reencryptModelKeys, reencryptSentKeys } from '../../db/tenants/model-keys.ts';
 import { reencryptSigningSecrets } from '../../db/webhooks/webhook-secrets.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
@@ -25,6 +26,7 @@ async function reencrypt(db: Db): Promise<CommandResult> {
     key: keys[0].id,
     signingSecrets: await reencryptSigningSecrets(tx, encryption),
     modelKeys: await reencryptModelKeys(tx, encryption),
+    keptResults: await reencryptKeptResults(tx, encryption),
   }));
   const done = { ...stored, calls: await reencryptSentKeys(db, encryption) };
   return {

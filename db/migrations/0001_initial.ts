@@ -378,6 +378,18 @@ const RUNS = [
   )`,
   `create index idempotency_key_age on idempotency_key (created_at)`,
   `create index idempotency_key_by_run on idempotency_key (execution_id)`,
+
+  // Results of writes with an Idempotency-Key, encrypted: some are secrets that are shown once.
+  `create table kept_result (
+    actor text not null,
+    path text not null,
+    key text not null,
+    digest bytea not null,
+    result text,
+    created_at timestamptz not null default now(),
+    primary key (actor, path, key)
+  )`,
+  `create index kept_result_age on kept_result (created_at)`,
 ];
 
 const BLOCKS = [

@@ -1,22 +1,18 @@
 // Idempotent acceptance of calls. calls/ checks and stores the calls of runs (a run, a step, a resume, a repeat);
 // temporal/ then starts them.
-
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { findCall } from '../../../db/runs/find-run-starts.ts';
 import { findKeyedRun, type IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../../db/runs/runs.ts';
 import { DRAFT_VERSION } from '../../../flow/definition.ts';
-import { canonicalJson } from '../../../flow/json.ts';
 import { listBlocks } from '../../../flow/plan.ts';
 import { addToLogContext } from '../../../platform/observability/log.ts';
 import type { AcceptDeps, ApiDeps } from '../../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../../http/context.ts';
-import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
+import { digestRequest, readIdempotencyKey, withoutNulls } from '../../http/idempotency-key.ts';
 import { authorOf, userOf } from '../../http/principal.ts';
 import { parseQuery } from '../../http/query.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
-import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
 import { MODEL_KEY_HEADER, modelKeysParser } from './read-model-keys.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
@@ -76,25 +72,14 @@ export function readCallOptions(
   return async function readCallOptions(ctx, next) {
     if (query) ctx.state.query = parseQuery(query, ctx);
     ctx.state.modelKeys = parseModelKeys(ctx.get(MODEL_KEY_HEADER));
-    const headers = idempotencyHeaders.safeParse(
-      { 'Idempotency-Key': ctx.req.headers['idempotency-key'] },
-      PARSE_OPTIONS,
-    );
-    if (!headers.success) throw validationError(headers.error);
-    const key = headers.data['Idempotency-Key'];
+    const key = readIdempotencyKey(ctx);
     if (key !== undefined) {
       const { principal, flow, body } = ctx.state;
-      const held = Object.entries(body ?? {}).filter(([, value]) => value !== null);
-      const digest = digestRequest(principal.environment, ctx.path, body && Object.fromEntries(held));
+      const digest = digestRequest(principal.environment, ctx.path, withoutNulls(body));
       ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
     }
     return next();
   };
-}
-
-/** Digests everything by which two requests are equal. The order of keys makes no difference. */
-export function digestRequest(...parts: unknown[]): Buffer {
-  return createHash('sha256').update(canonicalJson(parts)).digest();
 }
 
 /**

@@ -1,6 +1,5 @@
 // The shapes of requests that start runs: they validate requests and make the API reference (docs/run-and-wait.md).
 import { z } from 'zod';
-import { IDEMPOTENCY_KEY_HOURS } from '../../../db/runs/idempotency-keys.ts';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { blockFields, parsedObject, processorConfig } from '../../flows/written-flow.ts';
 import { WITH_OTHER_PROBLEMS } from '../../http/zod-input.ts';
@@ -126,18 +125,3 @@ export const jobRequest = z
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequest>;
 export type RunRequest = ExecuteRequest | JobRequest;
-
-export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
-
-export const idempotencyKey = z
-  .string()
-  .min(1)
-  .max(IDEMPOTENCY_KEY_MAX_LENGTH)
-  .regex(/^[!-~]*$/, 'must be visible ASCII characters, without spaces')
-  .optional();
-
-export const idempotencyHeaders = z.object({
-  'Idempotency-Key': idempotencyKey.meta({
-    description: `Send a new value with each new request, and the same value when you repeat one. Within ${IDEMPOTENCY_KEY_HOURS} hours, the repeated request gets the run and answer of the first.`,
-  }),
-});

@@ -107,6 +107,11 @@ describe('API reference', () => {
           /\/(runs|models|usage|blocks|deliveries|request|flow|test-cases|test-runs)$/.test(path);
         const isList = method === 'get' && /s$/.test(path);
         const resumable = path.endsWith('/events') || path.endsWith('/step');
+        const writes =
+          method === 'post' &&
+          /\/(organizations|members|invitations|accept|projects|flows|versions|api-keys|test-cases|test-runs|rotate|redeliver|recover|test)$/.test(
+            path,
+          );
         const header = [
           ...(starts || path.endsWith('/grants') ? ['Idempotency-Key'] : []),
           ...(starts || path.endsWith('/runs/retry') ? ['X-Weir-Model-Key'] : []),
@@ -114,14 +119,15 @@ describe('API reference', () => {
           ...(resumable ? ['Last-Event-ID'] : []),
           ...(isPolled ? ['If-None-Match'] : []),
           ...(IF_HEADERS[`${method} ${path.split('{flow_id}')[1]}`] ?? []),
+          ...(writes ? ['Idempotency-Key'] : []),
         ];
         for (const [status, { headers }] of Object.entries(responses)) {
           const limits = ['401', '408', '431'].includes(status)
             ? []
             : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-          const replayed = starts ? 'Idempotent-Replayed' : undefined;
-          const granted = path.endsWith('/grants') ? 'Idempotent-Replayed' : undefined;
-          const more = { 200: replayed, 201: granted, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[
+          const replayed = starts || writes ? 'Idempotent-Replayed' : undefined;
+          const created = writes || path.endsWith('/grants') ? 'Idempotent-Replayed' : undefined;
+          const more = { 200: replayed, 201: created, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[
             status
           ];
           const tagged =
