@@ -646,6 +646,7 @@ CREATE TABLE run (
   key_id text,
   started_by text,
   repeats uuid,
+  first_attempt uuid,
   request_id text,
   trace_context json,
   outcome text not null generated always as (outcome_of_run(status, error)) stored,
@@ -822,6 +823,8 @@ CREATE INDEX project_deleted ON public.project USING btree (deleted_at) WHERE (d
 
 CREATE INDEX reservation_by_organization ON public.reservation USING btree (organization_id);
 
+CREATE INDEX run_attempts ON public.run USING btree (first_attempt, started_at DESC, execution_id DESC) WHERE (first_attempt IS NOT NULL);
+
 CREATE INDEX run_concluded_by ON public.run USING btree (concluded_by) WHERE (concluded_by IS NOT NULL);
 
 CREATE INDEX run_continues ON public.run USING btree (continues, started_at) WHERE (continues IS NOT NULL);
@@ -839,8 +842,6 @@ CREATE INDEX run_of_version ON public.run USING btree (flow_version_id);
 CREATE INDEX run_open_by_project ON public.run USING btree (project_id) WHERE (status = ANY (ARRAY['started'::text, 'tool_calls_required'::text, 'in_progress'::text]));
 
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
-
-CREATE INDEX run_repeats ON public.run USING btree (repeats) WHERE (repeats IS NOT NULL);
 
 CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues IS NOT NULL) AND (status = 'started'::text));
 

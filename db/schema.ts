@@ -365,6 +365,8 @@ export interface RunTable {
   request_id: Generated<string | null>;
   /** The run that this one repeats. */
   repeats: string | null;
+  /** The run with which the chain of repetitions began; null for a run that repeats none. */
+  first_attempt: string | null;
   /** The trace of the request that began the call; null while tracing is off. */
   trace_context: ColumnType<TraceContext | null, string | null | undefined, never>;
   /** The point where this call paused. */

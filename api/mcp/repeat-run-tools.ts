@@ -46,7 +46,8 @@ const retryTool = repeatTool('retry', {
 const retryRunsTool = defineTool({
   name: 'retry_runs',
   title: 'Retry failed runs',
-  description: 'Retries the failed runs of a flow, newest first, as retry_run does. Can be repeated.',
+  description:
+    'Retries the failed runs of a flow, newest first, as retry_run does; of each run the newest attempt.',
   scope: 'flows:run',
   hints: HINTS,
   input: z.strictObject({

@@ -213,6 +213,7 @@ export function toToolRun({
   keyId: _keyId,
   startedBy: _startedBy,
   repeats: _repeats,
+  repeatedBy: _repeatedBy,
   startedAt,
   finishedAt,
   durationMs,

@@ -143,6 +143,7 @@ const times = {
   keyId: 'k3J9xQ2a',
   startedBy: null,
   repeats: null,
+  repeatedBy: null,
   startedAt: '2026-01-31T12:00:00.000Z',
   finishedAt: null,
   durationMs: null,

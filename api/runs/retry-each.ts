@@ -1,7 +1,7 @@
 // Retries of failed runs, one by one, each once; shared by HTTP and the `weir` command.
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { findRepetitions, repeatedAlready } from '../../db/runs/insert-calls.ts';
+import { repeatedAlready } from '../../db/runs/insert-calls.ts';
 import type { ListedRun } from '../../db/runs/list-runs.ts';
 import type { Environment } from '../../db/schema.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
@@ -55,12 +55,11 @@ type Retries = {
  * (`stoppedBy`).
  */
 export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Retrier): Promise<Retries> {
-  const repetitions = await findRepetitions(deps.db, idsOf(runs));
   const retries: Retries = { retried: [], refused: [], stoppedBy: null, last: undefined };
   for (const run of runs) {
     const id = run.execution_id;
     try {
-      requireRetriable(run, repetitions);
+      requireRetriable(run);
       retries.retried.push(await retryRun(deps, run, retrier));
     } catch (error) {
       const fields = { repeats: id };
@@ -80,13 +79,12 @@ export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Re
  * Lists which of these runs `retryEach` would try to retry, and which it would reject from the start. Changes
  * nothing.
  */
-export async function sortOutRetries({ db }: Pick<AcceptDeps, 'db'>, runs: ListedRun[]) {
-  const repetitions = await findRepetitions(db, idsOf(runs));
+export function sortOutRetries(runs: ListedRun[]): { matching: string[]; refused: Refused[] } {
   const matching: string[] = [];
   const refused: Refused[] = [];
   for (const run of runs)
     try {
-      requireRetriable(run, repetitions);
+      requireRetriable(run);
       matching.push(run.execution_id);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -95,29 +93,19 @@ export async function sortOutRetries({ db }: Pick<AcceptDeps, 'db'>, runs: Liste
   return { matching, refused };
 }
 
-function idsOf(runs: ListedRun[]): string[] {
-  return runs.map((run) => run.execution_id);
-}
-
 function refusedAs(executionId: string, { code, message }: ServiceError): Refused {
   return { executionId, code, errorMessage: message };
 }
 
-/** Throws CONFLICT for a run that was repeated, and the errors of `requireLeftAlone` and `requireRepeatable`. */
-function requireRetriable(run: ListedRun, repetitions: Map<string, string>): void {
-  const earlier = repetitions.get(run.execution_id);
-  if (earlier) throw repeatedAlready(earlier);
-  requireLeftAlone(run);
+/** Throws CONFLICT for a run that was repeated or cancelled, and the errors of `requireRepeatable`. */
+function requireRetriable(run: ListedRun): void {
+  if (run.repeated_by) throw repeatedAlready(run.repeated_by);
+  if (run.error?.code === CANCELLED.code)
+    throw new ServiceError(
+      'CONFLICT',
+      'This run was cancelled: retry it by its id to repeat it all the same.',
+    );
   requireRepeatable(run, 'retry');
-}
-
-/** Throws CONFLICT for a run that was cancelled or is a repetition: somebody has already acted on it. */
-function requireLeftAlone({ repeats, error }: ListedRun): void {
-  const instead = 'retry it by its id to repeat it all the same.';
-  if (repeats)
-    throw new ServiceError('CONFLICT', `This run is itself a repetition, of ${repeats}: ${instead}`);
-  if (error?.code === CANCELLED.code)
-    throw new ServiceError('CONFLICT', `This run was cancelled: ${instead}`);
 }
 
 /** Retries one run, once: concurrent requests get the same new run. */

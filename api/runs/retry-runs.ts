@@ -58,7 +58,7 @@ export function retryRunsRoutes(deps: ApiDeps): Route[] {
       operation: {
         operationId: 'retryRuns',
         summary: 'Retry the failed runs of a project that a filter finds',
-        description: `Retries up to ${BULK_MAX} failed runs, the newest first, each as …/retry does. Refuses runs that were run again before, in whatever way, that are themselves such repetitions, or that were cancelled: the request may be repeated.`,
+        description: `Retries up to ${BULK_MAX} failed runs, the newest first, each as …/retry does. Refuses runs that were run again since, in whatever way, or that were cancelled: of each run, the newest attempt is retried if it has failed.`,
         tags: ['Runs'],
         requestParams: { header: modelKeyHeaders },
         requestBody: body(retryRequest, { flow: retryFilter }),
@@ -129,7 +129,7 @@ export async function retryMatching(
   if (cursor !== undefined && !(await hasRun(deps.db, { projectId }, cursor))) throw unknownCursor();
   const page = { projectId, status: 'failed' as const, ...filter, after: cursor };
   const { runs, next } = await listRunPage(deps.db, page);
-  const found = await sortOutRetries(deps, runs);
+  const found = sortOutRetries(runs);
   const matching = found.matching.length;
   const details = JSON.parse(JSON.stringify({ ...filter, on_version: onVersion, cursor, matching }));
   // Each run is accepted in its own transaction. The audit entry comes before the first, so that no run is retried

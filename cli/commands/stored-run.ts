@@ -30,6 +30,7 @@ export async function show(executionId: string): Promise<CommandResult> {
       `${state.status}, ${state.mode}, ${state.environment}, started ${formatTime(state.startedAt)}` +
         `${state.durationMs === null ? '' : `, ${state.durationMs} ms`}, ${state.cost} credits`,
       ...(state.repeats === null ? [] : [describeRepetition(state)]),
+      ...(state.repeatedBy === null ? [] : [`Was run again as ${state.repeatedBy}.`]),
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
       ...(state.cancelledAt === undefined
         ? []

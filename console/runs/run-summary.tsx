@@ -113,12 +113,12 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
       )}
       {run.repeats && (
         <Fact name="Repeats">
-          <Link
-            to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
-            params={{ ...path, executionId: run.repeats }}
-          >
-            <code>{shortId(run.repeats)}</code>
-          </Link>
+          <RunLink path={path} executionId={run.repeats} />
+        </Fact>
+      )}
+      {run.repeatedBy && (
+        <Fact name="Run again as">
+          <RunLink path={path} executionId={run.repeatedBy} />
         </Fact>
       )}
     </Facts>
@@ -146,4 +146,13 @@ function Starter({ run, path: { org, project } }: { run: Run; path: RunPath }) {
   }
   if (run.startedBy !== null) return <span title={run.startedBy}>{nameOfUser(run.startedBy)}</span>;
   return run.mode === 'test' ? 'A test case' : 'The service';
+}
+
+/** Links to another run of the same flow. */
+function RunLink({ path, executionId }: { path: RunPath; executionId: string }) {
+  return (
+    <Link to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId" params={{ ...path, executionId }}>
+      <code>{shortId(executionId)}</code>
+    </Link>
+  );
 }

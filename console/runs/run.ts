@@ -11,7 +11,7 @@ type Refused = components['schemas']['RetriedRuns']['refused'];
 
 /** Reasons by error code. The messages themselves differ, because each names another run. */
 const REASONS: Record<string, string> = {
-  CONFLICT: 'cancelled, run again before, or itself a repetition of another run',
+  CONFLICT: 'cancelled, or run again since',
   INVALID_VERSION: 'a run of the draft: try the draft again',
   FLOW_NOT_FOUND: 'its flow or version is not there any more',
 };

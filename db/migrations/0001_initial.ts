@@ -257,7 +257,8 @@ const FLOWS = [
 const RUNS = [
   // One row for each call. continues: the call with which the run began. input: null while it is in the object store.
   // model_key_providers: the providers for which the request brought keys. model_keys: these keys by provider, each as
-  // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel.
+  // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel. repeats: the run of which this is
+  // a repetition; first_attempt: the run that this chain of repetitions began with.
   // How a run ended; otherwise its status. refused: by a provider or its model. Read as text: functions for JSON fail on some
   // messages, and with them the end of the run would.
   `create function outcome_of_run(status text, error json) returns text language sql immutable as $$
@@ -298,6 +299,7 @@ const RUNS = [
     key_id text,
     started_by text,
     repeats uuid,
+    first_attempt uuid,
     request_id text,
     trace_context json,
     outcome text not null generated always as (outcome_of_run(status, error)) stored,
@@ -312,7 +314,8 @@ const RUNS = [
     where status <> 'started' and continues is null`,
   `create index run_continues on run (continues, started_at) where continues is not null`,
   `create index run_concluded_by on run (concluded_by) where concluded_by is not null`,
-  `create index run_repeats on run (repeats) where repeats is not null`,
+  `create index run_attempts on run (first_attempt, started_at desc, execution_id desc)
+    where first_attempt is not null`,
   `create index run_resumed on run (flow_id) where continues is not null and status = 'started'`,
   `create index run_of_version on run (flow_version_id)`,
   // Pages of runs: all that a filter can name comes before the time.

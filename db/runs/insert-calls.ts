@@ -12,6 +12,7 @@ import { runNotFound } from '../stored-values/run-not-found.ts';
 import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import type { ModelKeys } from '../tenants/model-keys.ts';
+import { repeatedBy } from './run-columns.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 
 /** Maximum number of block executions of a session before its next call: ten times those of one call. */
@@ -40,10 +41,10 @@ export type NewCall = {
   requestId?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
   /**
-   * The run that this one repeats, starting at the step with the index `from` of the plan. `once`: only if no other
-   * has.
+   * The run that this one repeats, starting at the step with the index `from` of the plan. `first`: the run with which the
+   * chain of repetitions began. `once`: only if no other run of the chain is newer than the repeated one.
    */
-  repeats?: { executionId: string; from: number; once?: boolean } | undefined;
+  repeats?: { executionId: string; first: string; from: number; once?: boolean } | undefined;
   /** `in_progress`: a step-through session, which only its calls execute. */
   status?: 'started' | 'in_progress';
   /**
@@ -102,6 +103,7 @@ export async function insertCalls(
     started_by: call.userId ?? null,
     request_id: call.requestId ?? null,
     repeats: call.repeats?.executionId ?? null,
+    first_attempt: call.repeats?.first ?? null,
     trace_context: trace ? JSON.stringify(trace) : null,
     callback_url: call.callback?.url ?? null,
     callback_events: call.callback?.events ?? null,
@@ -128,21 +130,26 @@ export async function insertCalls(
   return true;
 }
 
-/** Serializes the repetitions of a run. Throws CONFLICT for a second one with `once`. */
+/** Serializes the repetitions of a run, and of its repetitions. Throws CONFLICT for a second one with `once`. */
 async function lockRepeated(
   db: Db | Tx,
   callId: string,
-  { executionId, once }: NonNullable<NewCall['repeats']>,
+  { executionId, first, once }: NonNullable<NewCall['repeats']>,
 ): Promise<void> {
   await db
     .selectFrom('run')
     .select('execution_id')
-    .where('execution_id', '=', executionId)
+    .where('execution_id', '=', first)
     .forNoKeyUpdate()
     .execute();
   if (!once) return;
-  const earlier = (await findRepetitions(db, [executionId])).get(executionId);
-  if (earlier !== undefined && earlier !== callId) throw repeatedAlready(earlier);
+  const repeated = await db
+    .selectFrom('run')
+    .select(repeatedBy)
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  const newer = repeated?.repeated_by;
+  if (newer && newer !== callId) throw repeatedAlready(newer);
 }
 
 /** Continues a session, even an ended one, with a call. Of two resumes of one pause, only the first may. */
@@ -226,17 +233,6 @@ async function claimPause(
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
   throw notPaused(run && { ...run, pause: null });
-}
-
-/** Finds which of these runs were repeated, each with one repetition. */
-export async function findRepetitions(db: Db | Tx, executionIds: string[]): Promise<Map<string, string>> {
-  const rows = await db
-    .selectFrom('run')
-    .select(['repeats', 'execution_id'])
-    .where('repeats', 'is not', null)
-    .where('repeats', '=', sql<string>`any(${executionIds}::uuid[])`)
-    .execute();
-  return new Map(rows.map(({ repeats, execution_id }) => [repeats as string, execution_id]));
 }
 
 /** The error for repeating a run `once` that was repeated already. */

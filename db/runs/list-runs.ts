@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
 import { readableJson } from '../stored-values/find-brought-outputs.ts';
-import { costOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
+import { costOfRun, repeatedBy, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** Maximum number of runs scanned for one page when no index finds the matching runs. */
@@ -80,6 +80,7 @@ function selectRuns(db: Db) {
       'run.key_id',
       'run.started_by',
       'run.repeats',
+      'run.first_attempt',
       'run.trace_context',
       'run.error',
       'run.cancel_requested_at',
@@ -89,7 +90,7 @@ function selectRuns(db: Db) {
       'run.finished_at',
       'flow_version.block_count',
     ])
-    .select([statusOfRun().as('status'), versionOfRun().as('version')]);
+    .select([repeatedBy, statusOfRun().as('status'), versionOfRun().as('version')]);
 }
 
 /**

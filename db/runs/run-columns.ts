@@ -64,6 +64,16 @@ export function withoutEarlierEnd<Row extends { status: RunStatus }>(row: Row): 
   return row.status === 'started' ? { ...row, result: null, error: null, finished_at: null } : row;
 }
 
+/**
+ * Selects the newest of the runs that repeat a run, or that repeat the run that it repeats itself, as `repeated_by`; null for
+ * the newest one.
+ */
+export const repeatedBy = sql<string | null>`(
+  select nullif(attempt.execution_id, run.execution_id) from run as attempt
+  where attempt.first_attempt = coalesce(run.first_attempt, run.execution_id)
+  order by attempt.started_at desc, attempt.execution_id desc limit 1
+)`.as('repeated_by');
+
 /** The point where a run waits for its caller's tools, in its last call. */
 export function pauseOfRun() {
   return sql<PausePoint | null>`case when run.status in ('tool_calls_required', 'in_progress') then (

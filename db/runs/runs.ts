@@ -13,7 +13,14 @@ import { callNotFound, runNotFound } from '../stored-values/run-not-found.ts';
 import { inputBytes, inputObject, readInput } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { recordStoppedBlocks } from './blocks-under-way.ts';
-import { costOfRun, pauseOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
+import {
+  costOfRun,
+  pauseOfRun,
+  repeatedBy,
+  statusOfRun,
+  versionOfRun,
+  withoutEarlierEnd,
+} from './run-columns.ts';
 
 /**
  * Records how a call ended or paused, and the state of its run, unless a later call has continued the run. A call
@@ -207,6 +214,7 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
       'run.key_id',
       'run.started_by',
       'run.repeats',
+      'run.first_attempt',
       'run.trace_context',
       'run.result',
       'run.error',
@@ -218,7 +226,13 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
       'run.finished_at',
       'flow_version.block_count',
     ])
-    .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause'), versionOfRun().as('version')])
+    .select([
+      costOfRun,
+      repeatedBy,
+      statusOfRun().as('status'),
+      pauseOfRun().as('pause'),
+      versionOfRun().as('version'),
+    ])
     .where('run.continues', 'is', null)
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)

@@ -27,12 +27,15 @@ import { limitLookUps } from './limit-look-ups.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
-type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
+type RepeatedRun = Pick<
+  RunRow,
+  'execution_id' | 'first_attempt' | 'version' | 'flow_version_id' | 'status' | 'mode'
+>;
 
 /**
  * Checks a repetition and stores the new run, a job with the same input in the version of the request's flow. With
- * `once`, rejects a run that was repeated already. Returns undefined when another request
- * has taken the Idempotency-Key meanwhile.
+ * `once`, rejects a run of which there is a newer attempt. Returns undefined when another request has taken the
+ * Idempotency-Key meanwhile.
  */
 export async function acceptRepeat(
   deps: AcceptDeps,
@@ -75,7 +78,7 @@ export async function acceptRepeat(
     mode: 'jobs',
     input: { ...input, ...images, ...(continuation && { continuation }) },
     callback,
-    repeats: { executionId, from, once },
+    repeats: { executionId, first: run.first_attempt ?? executionId, from, once },
   });
 }
 

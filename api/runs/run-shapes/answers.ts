@@ -110,6 +110,10 @@ export const runState = z
     }),
     traceId,
     repeats: z.uuid().nullable().meta({ description: 'The run that this run repeats; usually null.' }),
+    repeatedBy: z.uuid().nullable().meta({
+      description:
+        'The newest run that repeats this run, or that repeats the same run as it; null when this is the newest.',
+    }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null until the run ends.' }),
     durationMs: count.nullable(),

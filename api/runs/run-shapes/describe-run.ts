@@ -33,6 +33,7 @@ export function describeState(run: DescribedRow) {
     keyId: run.key_id,
     startedBy: run.started_by,
     repeats: run.repeats,
+    repeatedBy: run.repeated_by,
     ...traceIdField(run.trace_context),
     startedAt: run.started_at.toISOString(),
     finishedAt: run.finished_at?.toISOString() ?? null,

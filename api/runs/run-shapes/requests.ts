@@ -78,6 +78,7 @@ export const echoed = {
   environment: echo,
   keyId: echo,
   repeats: echo,
+  repeatedBy: echo,
   startedAt: echo,
   finishedAt: echo,
   durationMs: echo,

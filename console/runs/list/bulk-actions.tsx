@@ -45,7 +45,7 @@ const WORDS = {
     none: 'These filters find no failed run that can be retried at once.',
     found: (runs: string) => `These filters find ${runs} to retry.`,
     consequence:
-      'Each is run again as a new job from the step that failed, or from the first step that the version has changed; only these are charged. Runs that were cancelled, were already run again, or repeat another run are skipped.',
+      'Each is run again as a new job from the step that failed, or from the first step that the version has changed; only these are charged. Runs that were cancelled or were run again since are skipped.',
     action: 'Retry',
     pending: 'Retrying …',
     cancelLabel: 'Cancel',

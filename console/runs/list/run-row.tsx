@@ -57,6 +57,23 @@ export const RunRow = memo(function RunRow(props: Props) {
       <span role="cell" className={style.flow}>
         {isOrganization && <span className={style.faint}>{run.project} / </span>}
         {run.flow} <span className={style.faint}>{versionName(run.version)}</span>
+        {run.repeatedBy && (
+          <Link
+            to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+            params={{
+              org: run.organization,
+              project: run.project,
+              flow: run.flow,
+              executionId: run.repeatedBy,
+            }}
+            preload={false}
+            tabIndex={-1}
+            className={style.again ?? ''}
+            title={`Run again as ${run.repeatedBy}`}
+          >
+            run again as {shortId(run.repeatedBy)}
+          </Link>
+        )}
         {run.code && run.code !== 'CANCELLED' && (
           <span className={style.error} title={run.errorMessage}>
             {run.errorMessage ?? run.code}

@@ -103,26 +103,67 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     assert.equal(await countRuns(), 2);
   });
 
-  it('leaves runs alone that are repetitions themselves, or that somebody cancelled', async () => {
+  it('retries the newest failed attempt of each run, as often as it fails, and leaves cancelled runs alone', async () => {
     const flow = await createFlow();
     const [first, cancelled] = [await fail(flow), await fail(flow)];
     const error = JSON.stringify({ code: 'CANCELLED', message: 'The run was cancelled.', reason: 'error' });
     await weir.db.updateTable('run').set({ error }).where('execution_id', '=', cancelled).execute();
-    const answer = await retry();
-    assert.deepEqual(repeats(answer), [first]);
-    await finish(flow, answer);
-    const again = await retry();
-    assert.deepEqual([again.status, again.body.retried], [200, []]);
+    const attempts = [first];
+    for (let i = 0; i < 3; i++) {
+      const answer = await retry();
+      assert.deepEqual(repeats(answer), attempts.slice(-1));
+      await finish(flow, answer);
+      attempts.push(answer.body.retried[0].executionId);
+    }
+    const newest = attempts.at(-1) as string;
+    const dry = await retry({ dryRun: true });
+    assert.deepEqual(dry.body.matching, [newest]);
     const reasons = Object.fromEntries(
-      again.body.refused.map((run: { executionId: string; errorMessage: string }) => [
+      dry.body.refused.map((run: { executionId: string; errorMessage: string }) => [
         run.executionId,
         run.errorMessage,
       ]),
     );
-    assert.match(reasons[first], /run again already/);
+    for (const id of attempts.slice(0, -1))
+      assert.match(reasons[id], new RegExp(`run again already, as ${newest}`));
     assert.match(reasons[cancelled], /was cancelled: retry it by its id/);
-    assert.match(reasons[answer.body.retried[0].executionId], /a repetition, of .*: retry it by its id/);
-    assert.equal(await countRuns(), 3);
+    assert.equal(await countRuns(), 5);
+  });
+
+  it('retries no attempt of a run whose newest attempt is another one', async () => {
+    const flow = await createFlow();
+    const id = await fail(flow);
+    const one = await weir.call('POST', `${flow}/jobs/${id}/retry`, { key: tenant.key });
+    await weir.finish(flow, one.body.executionId, tenant.key);
+    const other = await weir.call('POST', `${flow}/jobs/${id}/retry`, { key: tenant.key });
+    await weir.finish(flow, other.body.executionId, tenant.key);
+    await weir.db
+      .updateTable('run')
+      .set({ status: 'completed', error: null })
+      .where('execution_id', '=', other.body.executionId)
+      .execute();
+    const { body } = await retry({ dryRun: true });
+    assert.deepEqual(body.matching, []);
+    assert.equal(body.refused.length, 2);
+  });
+
+  it('is named by each run that was run again: the newest attempt, in the run and in lists', async () => {
+    const flow = await createFlow();
+    const id = await fail(flow);
+    const repeatedBy = async (of: string) => {
+      const { body } = await weir.call('GET', `${flow}/jobs/${of}`, { key: tenant.key });
+      const { runs } = (await weir.call('GET', `${flow}/runs`, { key: tenant.key })).body;
+      const listed = runs.find(({ executionId }: { executionId: string }) => executionId === of);
+      assert.equal(listed.repeatedBy, body.repeatedBy);
+      return body.repeatedBy;
+    };
+    assert.equal(await repeatedBy(id), null);
+    const first = await retry();
+    await finish(flow, first);
+    const second = await retry();
+    await finish(flow, second);
+    const [one, two] = [first.body.retried[0].executionId, second.body.retried[0].executionId];
+    assert.deepEqual([await repeatedBy(id), await repeatedBy(one), await repeatedBy(two)], [two, two, null]);
   });
 
   it('retries no run that a request of its own has retried since the runs were listed', async () => {

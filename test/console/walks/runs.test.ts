@@ -74,10 +74,23 @@ describeWalks('runs in the console', (walk, walkApart) => {
     await page.getByRole('button', { name: 'Retry 2 runs' }).click();
     await page.getByText('2 retried, 0 skipped.').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByRole('button', { name: 'Retry failed …' }).click();
-    await page.getByText('no failed run that can be retried').waitFor();
     const { runs } = (await weir.call('GET', `demo/demo/${flow}/runs?mode=jobs`, { key: weir.demoKey })).body;
     assert.equal(runs.length, 2);
+    for (const { executionId } of runs) await weir.finish(`demo/demo/${flow}`, executionId, weir.demoKey);
+    await page
+      .getByRole('link', { name: /^run again as / })
+      .nth(1)
+      .waitFor();
+    await lookAt('retried-runs');
+    await page
+      .getByRole('link', { name: /^run again as / })
+      .first()
+      .click();
+    await page.getByText('Repeats', { exact: true }).waitFor();
+    await page.goBack();
+    // The newest attempts failed again.
+    await page.getByRole('button', { name: 'Retry failed …' }).click();
+    await page.getByText('These filters find 2 runs to retry.').waitFor();
   });
 
   walk(
