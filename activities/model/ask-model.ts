@@ -105,7 +105,8 @@ export async function askModel(
       },
       acceptsCut: config.on_length === 'accept' && schema === undefined && tools.length === 0,
       params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
-      timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
+      timeoutMs:
+        config.timeout_ms ?? deps.registry.capabilities(model).timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
       signal,
       reserveAnswer: request.reserveAnswer,

@@ -10,6 +10,7 @@ import {
   modelCost,
   modelRetries,
   modelTokens,
+  oldestModelCall,
 } from '../../platform/observability/metrics/run-metrics.ts';
 import { inSpan } from '../../platform/observability/tracing.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
@@ -150,6 +151,15 @@ function labelsOf(registry: Pick<Registry, 'lists'>, model: string) {
   return registry.lists(model) ? names : { ...names, 'gen_ai.request.model': 'other' };
 }
 
+/** When the requests under way began, by provider, the oldest first; there are as many as the service has providers. */
+const underWay = new Map<string, Set<{ began: number }>>();
+oldestModelCall.observe(() =>
+  [...underWay].map(([provider, [oldest]]) => ({
+    value: oldest ? (performance.now() - oldest.began) / 1_000 : 0,
+    labels: { 'gen_ai.provider.name': provider },
+  })),
+);
+
 /** Measures a request to a model; `own`: it was made with a key of the caller or the organization. */
 export async function measureModelCall<T>(
   registry: Pick<Registry, 'lists'>,
@@ -157,10 +167,13 @@ export async function measureModelCall<T>(
   { own }: Pick<Provider, 'own'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const began = performance.now();
+  const call = { began: performance.now() };
+  const provider = describeModel(model)['gen_ai.provider.name'];
+  const calls = underWay.get(provider) ?? new Set();
+  underWay.set(provider, calls.add(call));
   modelRetries.add(0, labelsOf(registry, model));
   const record = (failure?: { 'error.type': string }) =>
-    modelCallDuration.record((performance.now() - began) / 1_000, {
+    modelCallDuration.record((performance.now() - call.began) / 1_000, {
       ...OPERATION,
       ...labelsOf(registry, model),
       'weir.model.key': own ? 'own' : 'service',
@@ -173,6 +186,8 @@ export async function measureModelCall<T>(
   } catch (error) {
     record({ 'error.type': typeOf(error) });
     throw error;
+  } finally {
+    calls.delete(call);
   }
 }
 

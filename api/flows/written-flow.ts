@@ -97,7 +97,7 @@ export const processorConfig = z.strictObject({
     .max(MODEL_TIMEOUT_MAX_MS)
     .optional()
     .meta({
-      description: `llm: the time that one request may take, ${MODEL_TIMEOUT_DEFAULT_MS} when absent; code: processor time, at most ${CODE_TIMEOUT_MAX_MS}.`,
+      description: `llm: the time that one request may take, when absent that of the model’s entry or ${MODEL_TIMEOUT_DEFAULT_MS}; code: processor time, at most ${CODE_TIMEOUT_MAX_MS}.`,
     }),
   max_retries: z
     .int()

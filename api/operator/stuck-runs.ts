@@ -33,6 +33,7 @@ const stuckRun = z
       'cancelling',
       'task fails',
       'crash-looping',
+      'waits for a model',
       'no workflow',
       'no worker',
       'no current worker',
@@ -136,6 +137,13 @@ function describeStuck({ executionId, reason, since, block, attempts, lastError 
         reason: 'crash-looping',
         since,
         lastError: `${block}: its worker was lost ${Number(attempts) - 1} times`,
+      };
+    case 'waiting_for_model':
+      return {
+        executionId,
+        reason: 'waits for a model',
+        since,
+        lastError: `${block}: its model has not answered`,
       };
     default:
       return { executionId, reason, since, lastError: null };

@@ -18,6 +18,8 @@ const MEND: { [reason in Reason]: string } = {
   cancelling: 'it was cancelled, but has not ended; ask the operator of the service',
   retrying: 'a block fails repeatedly: see the last error; wait for its next attempt, or cancel the run',
   crash_looping: 'a block lost its workers repeatedly; ask the operator of the service, or cancel the run',
+  waiting_for_model:
+    'a block waits for a model that has not answered: wait for its request to time out, or cancel the run',
   waiting:
     'no worker has started its next block, because workers are busy or down; it continues automatically',
 };

@@ -46,7 +46,11 @@ export async function show(executionId: string): Promise<CommandResult> {
 /** Lists the blocks that take long or were refused by their provider. */
 function underWayLines(state: JobState): string[] {
   const blocks = 'blocksUnderWay' in state ? (state.blocksUnderWay ?? []) : [];
-  return blocks.length === 0 ? [] : ['', ...(blocks as BlockUnderWay[]).map(underWayLine)];
+  return blocks.length === 0 ? [] : ['', ...(blocks as BlockUnderWay[]).map(sinceLine)];
+}
+
+function sinceLine(block: BlockUnderWay): string {
+  return `${underWayLine(block)}${block.status === 'running' ? `, since ${formatTime(block.startedAt)}` : ''}`;
 }
 
 /** Says which run this one does again, and with which block it began: with the first of the flow, or where that one failed. */

@@ -18,6 +18,8 @@ const MEND: { [reason in Answer['runs'][number]['reason']]: string } = {
     'its workflow task fails: see the reason in the logs of workers; deploy workers whose code and keys fit its history; it then continues automatically',
   'crash-looping':
     'its workers die: check their logs and memory; it is retried, with up to 10 minutes between attempts, or weir runs cancel <id>',
+  'waits for a model':
+    'its model has not answered for 2 minutes or more: look at the provider; the request ends at its time limit, or weir runs cancel <id>',
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; otherwise check the reconciler in the log',
   'no current worker':

@@ -30,6 +30,7 @@ export type BlockUnderWay = {
   name: string;
   status: 'running' | 'retrying';
   attempts: number;
+  startedAt: string;
   errorMessage?: string;
   nextAttemptAt?: string;
 };

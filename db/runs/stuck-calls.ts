@@ -3,7 +3,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from './blocks-under-way.ts';
 
-export const STUCK_REASONS = ['cancelling', 'retrying', 'crash_looping', 'waiting'] as const;
+export const STUCK_REASONS = [
+  'cancelling',
+  'retrying',
+  'crash_looping',
+  'waiting_for_model',
+  'waiting',
+] as const;
 
 const QUIET = sql`now() - interval '2 minutes'`;
 const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
@@ -11,6 +17,9 @@ const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 const ATTEMPTS_MIN = 4;
 /** Whether workers were lost under a block in flight again and again: an attempt without an error was lost with its worker. */
 export const IS_CRASH_LOOPING = sql`(block_under_way.attempts >= ${ATTEMPTS_MIN} and block_under_way.last_error is null)`;
+/** Whether a model was asked and has not answered. */
+const IS_UNANSWERED = sql`(block_under_way.processor_type = 'llm' and block_under_way.next_attempt_at is null
+  and block_under_way.started_at < ${QUIET})`;
 /** Maximum number of calls scanned for one list, oldest first. */
 export const LOOKED_AT_MAX = 5_000;
 
@@ -18,7 +27,7 @@ export type StuckRun = {
   executionId: string;
   reason: (typeof STUCK_REASONS)[number];
   since: Date;
-  /** The block in flight with the most attempts; the next three fields describe it. */
+  /** The block in flight that keeps the run; the next three fields describe it. */
   block: string | null;
   attempts: number | null;
   lastError: string | null;
@@ -37,14 +46,17 @@ export function selectStuckCalls(which: RawBuilder<unknown>) {
       select * from run where status = 'started' and ${which} order by started_at, execution_id limit ${LOOKED_AT_MAX}
     ) as run
     left join lateral (
-      select name, attempts, last_error, next_attempt_at, started_at from block_under_way
-      where block_under_way.execution_id = run.execution_id and ${isUnderWay('run')} order by attempts desc limit 1
+      select name, attempts, last_error, next_attempt_at, started_at, ${IS_UNANSWERED} as unanswered
+      from block_under_way
+      where block_under_way.execution_id = run.execution_id and ${isUnderWay('run')}
+      order by attempts >= ${ATTEMPTS_MIN} desc, unanswered desc, attempts desc, started_at limit 1
     ) as block on true
     cross join lateral (
       select case
           when ${IS_CANCELLING} then 'cancelling'
           -- An attempt without an error was lost with its worker.
           when block.attempts >= ${ATTEMPTS_MIN} then case when block.last_error is null then 'crash_looping' else 'retrying' end
+          when block.unanswered then 'waiting_for_model'
           when block.attempts is null and run.started_at < ${QUIET} then 'waiting'
         end as reason,
         coalesce(case when ${IS_CANCELLING} then run.cancel_requested_at end,
@@ -71,7 +83,7 @@ export async function listStuckRuns(db: Db, limit: number): Promise<CertainlyStu
       order by started_at, execution_id limit ${limit})
     union all
     (select run.execution_id from block_under_way join run on run.execution_id = block_under_way.execution_id
-      where block_under_way.attempts >= ${ATTEMPTS_MIN} and ${isUnderWay('run')}
+      where (block_under_way.attempts >= ${ATTEMPTS_MIN} or ${IS_UNANSWERED}) and ${isUnderWay('run')}
       order by block_under_way.started_at limit ${limit})`;
   const { rows } = await sql<CertainlyStuckRun>`
     select * from (${selectStuckCalls(sql`execution_id = any (array(${ids}))`)}) as stuck

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import { MODEL_TIMEOUT_MAX_MS } from '../../flow/limits.ts';
 import shipped from './models.json' with { type: 'json' };
 
 const usdPerMillionTokens = z.number().min(0).max(10_000);
@@ -16,6 +17,8 @@ const capabilities = z.strictObject({
   context_tokens: z.int().positive(),
   /** The longest answer. It is sent as the limit where a block sets none, so only providers that require a limit have it. */
   output_tokens: z.int().positive().optional(),
+  /** The time that one request may take unless its block says otherwise; MODEL_TIMEOUT_DEFAULT_MS when absent. */
+  timeout_ms: z.int().positive().max(MODEL_TIMEOUT_MAX_MS).optional(),
   price: z.strictObject({ input: usdPerMillionTokens, output: usdPerMillionTokens }),
 });
 

@@ -17,7 +17,7 @@ const stuck = z
   .object({
     reason: z.enum(STUCK_REASONS).meta({
       description:
-        '`cancelling`: it was cancelled over two minutes ago, and no worker has ended it. `retrying`: a provider refused a block, which was tried four times or more. `crash_looping`: the workers were lost during three attempts at a block or more; it is retried, with up to 10 minutes between attempts. `waiting`: no worker has begun its next block for two minutes.',
+        '`cancelling`: it was cancelled over two minutes ago, and no worker has ended it. `retrying`: a provider refused a block, which was tried four times or more. `crash_looping`: the workers were lost during three attempts at a block or more; it is retried, with up to 10 minutes between attempts. `waiting_for_model`: a block waits for a model, which has not answered for two minutes. `waiting`: no worker has begun its next block for two minutes.',
     }),
     since: z.iso.datetime(),
     errorMessage: z

@@ -32,6 +32,13 @@ export const modelCallDuration = histogram({
   buckets: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84],
 });
 
+export const oldestModelCall = gauge({
+  name: 'weir.model.oldest_call_age',
+  unit: 's',
+  description: 'How long the oldest request of this process to a provider has been under way; 0 without one.',
+  labels: ['gen_ai.provider.name'],
+});
+
 export const modelTokens = histogram({
   name: 'gen_ai.client.token.usage',
   unit: '{token}',

@@ -137,10 +137,38 @@ describe('askModel', () => {
       await hungUp;
     });
 
+    it('is measured as the oldest call of its provider until it ends', async () => {
+      const metrics = captureMetrics();
+      const oldest = async () =>
+        (await metrics.read('weir.model.oldest_call_age'))['gen_ai.provider.name=openai'];
+      const controller = new AbortController();
+      harness.server.will(hang);
+      const called = harness.server.nextCall();
+      const failure = assert.rejects(harness.call({}, controller.signal));
+      await called;
+      assert.ok(Number(await oldest()) > 0);
+      controller.abort();
+      await failure;
+      assert.equal(await oldest(), 0);
+      metrics.stop();
+    });
+
     it('does not call when the signal was aborted before', async () => {
       await assert.rejects(harness.call({}, AbortSignal.abort(new Error('too late'))), /too late/);
       assert.equal(harness.server.calls.length, 0);
     });
+  });
+
+  it('may take the time that its block says, else its model’s entry, else ten minutes', async () => {
+    for (const [block, seconds] of [
+      [{ model: 'openai/gpt-4o', processor_config: { timeout_ms: 7_000 } }, '7'],
+      [{ model: 'openai/gpt-4o' }, '300'],
+      [{ model: 'openai/gpt-5' }, '600'],
+    ] as const) {
+      harness.server.will(answer('Ada'));
+      await harness.call(block);
+      assert.equal(harness.server.calls.at(-1)?.headers['x-stainless-timeout'], seconds);
+    }
   });
 
   describe('structured output', () => {

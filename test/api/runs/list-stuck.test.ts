@@ -63,6 +63,22 @@ describe('GET …/runs?stuck=true', () => {
     assert.deepEqual(await listStuck(), []);
   });
 
+  it('names a run whose model has not answered for two minutes, unless its provider has refused', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    const change = (values: object) =>
+      waitUntil(async () => {
+        const shown = weir.db.updateTable('block_under_way').set(values);
+        return (await shown.where('execution_id', '=', executionId).executeTakeFirst()).numUpdatedRows === 1n;
+      });
+    await change({ started_at: AGO });
+    const [{ stuck }] = await listStuck();
+    assert.equal(stuck.reason, 'waiting_for_model');
+    assert.ok(Date.now() - Date.parse(stuck.since) > 170_000);
+    await change({ next_attempt_at: new Date() });
+    assert.deepEqual(await listStuck(), []);
+    await end(executionId);
+  });
+
   it('names a run that was cancelled two minutes ago and has not ended, and since when', async () => {
     const { executionId } = await weir.startHeld(flow);
     await change(executionId, { cancel_requested_at: new Date() });

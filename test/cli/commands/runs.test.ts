@@ -104,7 +104,7 @@ describe('weir runs', () => {
     await waitUntil(async () => (await state()).body.blocksUnderWay.length > 0);
     assert.match(
       await succeed(['runs', 'show', executionId]),
-      /^No block has finished\.\n\nrunning ask \(ask\)$/m,
+      /^No block has finished\.\n\nrunning ask \(ask\), since \d{4}-\S+/m,
     );
     await succeed(['runs', 'cancel', executionId]);
   });

@@ -71,6 +71,17 @@ describe('weir operator runs stuck', () => {
     await end(executionId);
   });
 
+  it('names a run whose model has not answered for two minutes', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    await waitUntil(async () => {
+      const silent = weir.db.updateTable('block_under_way').set({ started_at: AGO });
+      const { numUpdatedRows } = await silent.where('execution_id', '=', executionId).executeTakeFirst();
+      return numUpdatedRows === 1n;
+    });
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'waits for a model' });
+    await end(executionId);
+  });
+
   it('says how often the worker of a block was lost that has no error, and to look at the workers', async () => {
     const { executionId } = await weir.startHeld(flow);
     await waitUntil(async () => {
