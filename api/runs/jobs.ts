@@ -1,7 +1,7 @@
 // POST …/jobs, GET …/jobs/{executionId}, and POST …/draft/runs for drafts (docs/start-and-poll.md).
 import { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
-import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
+import { listAllBlocks, listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { RECORDED_MAX } from '../../db/runs/find-updated-runs.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { measureOutcome, readResultText } from '../../db/stored-values/load-references.ts';
@@ -55,7 +55,7 @@ import { requireStillAllowed } from './calls/require-still-allowed.ts';
 import { OUTPUT_ERROR_EXAMPLE, runErrors, TOOL_ERROR_EXAMPLES, WAIT_ERRORS } from './run-errors.ts';
 import type { RunTarget } from './run-paths.ts';
 import { jobAccepted, jobState } from './run-shapes/answers.ts';
-import { measureReceipt, readReceipt, receiptParameter } from './run-shapes/block-answers.ts';
+import { measureReceipt, readReceipt, receiptParameter, toReceipt } from './run-shapes/block-answers.ts';
 import { describeBlockUnderWay } from './run-shapes/block-under-way.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
 import { type JobRequest, jobRequest } from './run-shapes/requests.ts';
@@ -197,19 +197,31 @@ function getJob(deps: ApiDeps): ApiMiddleware {
       ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
       // For a caller who lost the response with the pause.
       ...(run.pause && paused && (await describePause(deps, paused, run.pause))),
-      ...(await describeProgress(deps, run)),
-      ...(receipt && (await readReceipt(deps.db, run.execution_id))),
+      ...(await describeProgress(deps, run, receipt)),
     });
   };
 }
 
-/** Describes a run's progress: the blocks in flight, then the deliveries that report its end. */
-async function describeProgress({ db }: ApiDeps, { execution_id: executionId, status, mode }: RunRow) {
-  if (status === 'started')
-    return { blocksUnderWay: (await listBlocksUnderWay(db, executionId)).map(describeBlockUnderWay) };
-  if (status !== 'completed' && status !== 'failed') return {};
+/**
+ * Describes a run's progress: the blocks in flight, then the deliveries that report its end. With `receipt`, also what its
+ * blocks did and cost.
+ */
+async function describeProgress(
+  { db }: ApiDeps,
+  { execution_id: executionId, status, mode }: RunRow,
+  receipt: boolean,
+) {
+  if (status === 'started') {
+    if (!receipt)
+      return { blocksUnderWay: (await listBlocksUnderWay(db, executionId)).map(describeBlockUnderWay) };
+    const { blocks, underWay } = await listAllBlocks(db, executionId);
+    return { blocksUnderWay: underWay.map(describeBlockUnderWay), ...toReceipt(blocks) };
+  }
+  const read = receipt ? await readReceipt(db, executionId) : {};
+  if (status !== 'completed' && status !== 'failed') return read;
   const deliveries = mode === 'jobs' ? await listRunDeliveries(db, executionId) : [];
   return {
+    ...read,
     deliveries: deliveries.map((delivery) => ({
       id: delivery.id,
       event: delivery.event_type,

@@ -220,18 +220,21 @@ export const BLOCK_RUN_COLUMNS = [
 export function listBlockRuns(db: Db, executionId: string, untilCallId?: string) {
   if (untilCallId === executionId)
     return selectBlockRuns(db).where('execution_id', '=', untilCallId).execute();
+  return selectBlockRunsOf(db, executionId, untilCallId).execute();
+}
+
+/** Selects the block executions of all calls of a run as `selectBlockRuns` does; with `untilCallId`, up to that call. */
+export function selectBlockRunsOf(db: Db, executionId: string, untilCallId?: string) {
   const lastStart = db.selectFrom('run as last').select('last.started_at');
-  return selectBlockRuns(db)
-    .where('execution_id', 'in', (query) =>
-      query
-        .selectFrom('run')
-        .select('run.execution_id')
-        .where(isCallOf(executionId))
-        .$if(untilCallId !== undefined, (run) =>
-          run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', untilCallId as string)),
-        ),
-    )
-    .execute();
+  return selectBlockRuns(db).where('execution_id', 'in', (query) =>
+    query
+      .selectFrom('run')
+      .select('run.execution_id')
+      .where(isCallOf(executionId))
+      .$if(untilCallId !== undefined, (run) =>
+        run.where('run.started_at', '<=', lastStart.where('last.execution_id', '=', untilCallId as string)),
+      ),
+  );
 }
 
 /** Approximate memory of one listed block execution: as a row, and as JSON in a response. */

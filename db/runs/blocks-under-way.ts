@@ -2,10 +2,12 @@
 // row left behind by a worker is hidden once the block is recorded or the call has ended, and deleted by a scheduled
 // job.
 import { type RawBuilder, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { ProcessorType } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from '../stored-values/stored-outputs.ts';
+import { selectBlockRunsOf } from './block-runs.ts';
 import { UNSETTLED_SECONDS } from './recorded-blocks.ts';
 import { isCallOf } from './run-columns.ts';
 
@@ -104,6 +106,26 @@ export function recordStoppedBlocks(calls: RawBuilder<unknown>): RawBuilder<{ bl
 
 /** Lists the blocks in flight of all calls of a run, in the order they started. */
 export function listBlocksUnderWay(db: Db, executionId: string) {
+  return selectBlocksUnderWay(db, executionId).execute();
+}
+
+/** Lists the block executions of a run and its blocks in flight as one snapshot has them: no block is in both. */
+export async function listAllBlocks(db: Db, executionId: string) {
+  const { blocks, underWay } = await db
+    .selectNoFrom([
+      jsonArrayFrom(selectBlockRunsOf(db, executionId)).as('blocks'),
+      jsonArrayFrom(selectBlocksUnderWay(db, executionId)).as('underWay'),
+    ])
+    .executeTakeFirstOrThrow();
+  const dated = underWay.map(({ started_at, next_attempt_at, ...row }) => ({
+    ...row,
+    started_at: new Date(started_at),
+    next_attempt_at: next_attempt_at === null ? null : new Date(next_attempt_at),
+  }));
+  return { blocks, underWay: dated };
+}
+
+function selectBlocksUnderWay(db: Db, executionId: string) {
   return db
     .selectFrom('block_under_way')
     .innerJoin('run', 'run.execution_id', 'block_under_way.execution_id')
@@ -112,7 +134,6 @@ export function listBlocksUnderWay(db: Db, executionId: string) {
     .where(isCallOf(executionId))
     .where(isUnderWay('run'))
     .orderBy('block_under_way.started_at')
-    .orderBy('block_under_way.block_key')
-    .execute();
+    .orderBy('block_under_way.block_key');
 }
 export type BlockUnderWayRow = Awaited<ReturnType<typeof listBlocksUnderWay>>[number];
