@@ -10,13 +10,14 @@ import {
 } from '../db/connection/database-errors.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { listReleaseMigrations } from '../db/list-migrations.ts';
+import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
 import type { Config } from '../platform/config/config.ts';
 import { describeNetworkError } from '../platform/net/describe-network-error.ts';
 import { log } from '../platform/observability/log.ts';
 import { dependencyUp } from '../platform/observability/metrics/process-metrics.ts';
 import { type OperatorServer, serveOperators } from '../platform/observability/operator-server.ts';
 import { askEngine } from '../temporal/ask-engine.ts';
-import { describeNothing, findNamespaceRefusal } from '../temporal/engine-errors.ts';
+import { describeNothing, findNamespaceRefusal, GRPC, grpcCodeOf } from '../temporal/engine-errors.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../temporal/list-pollers.ts';
 
 const TYPE = 'application/json; charset=utf-8';
@@ -39,7 +40,14 @@ type Away = { database?: string; engine?: string; workers?: string; objects?: st
 type Mend = { database?: string; engine?: string };
 /** `saturated`: the messages with which PostgreSQL refused another connection. */
 type Check = { away: Away; mend: Mend; saturated: string[]; done: Promise<unknown>; at: number };
-type Deps = { config: Config; client: Client; db: Db; migrations: Promise<string[]> };
+/** `attributes`: whether the engine has known the search attributes of runs; it does not forget them. */
+type Deps = {
+  config: Config;
+  client: Client;
+  db: Db;
+  migrations: Promise<string[]>;
+  known?: { attributes: boolean };
+};
 
 export type HealthCheck = {
   /** Answers within half a second; a part that has not answered by then counts as away. */
@@ -50,8 +58,8 @@ export type HealthCheck = {
 };
 
 /** Creates the check of what the process needs, which is also the metric `weir.dependency.up`. */
-export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck {
-  const deps = { ...given, migrations: listReleaseMigrations() };
+export function createHealthCheck(given: Omit<Deps, 'migrations' | 'known'>): HealthCheck {
+  const deps = { ...given, migrations: listReleaseMigrations(), known: { attributes: false } };
   let last: Check | undefined;
   let found: Away | undefined;
   const told: Mend = {};
@@ -115,11 +123,16 @@ export function toReadiness(away: Away, process: { serves: boolean; isStopping: 
 const NO_ANSWER = 'does not answer';
 const NO_WORKFLOW = 'answers, but serves no workflow: its store may be full or away';
 export const NO_CONNECTION = 'has no free connection (max_connections)';
+/** A worker registers them when it starts. Temporal learns those of a fresh namespace some seconds later. */
+export const NO_ATTRIBUTES = 'does not know the search attributes of runs yet';
+const ATTRIBUTES_QUERY = Object.keys(SEARCH_ATTRIBUTES)
+  .map((name) => `${name} is null`)
+  .join(' and ');
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 
 /** Asks all parts at once; each counts as away until it has answered. `done` resolves after `timeoutMs` at the latest. */
 export function lookAtDependencies(
-  { config, client, db, migrations }: Deps,
+  { config, client, db, migrations, known = { attributes: false } }: Deps,
   timeoutMs = CHECK_TIMEOUT_MS,
 ): Check {
   const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
@@ -159,11 +172,26 @@ export function lookAtDependencies(
   const nothing = client.withDeadline(Date.now() + timeoutMs, () =>
     describeNothing(client.workflowService, namespace),
   );
-  const engine = Promise.all([queue, nothing]).then(
+  // With an unknown attribute, Temporal refuses this question as it refuses to start a workflow.
+  const attributes = queue.then(async () => {
+    if (known.attributes) return;
+    const query = `WorkflowId = 'none' and ${ATTRIBUTES_QUERY}`;
+    const ask = () => client.workflowService.countWorkflowExecutions({ namespace, query });
+    await client.withDeadline(Date.now() + timeoutMs, ask).then(
+      () => {
+        known.attributes = true;
+      },
+      (error: unknown) => {
+        if (grpcCodeOf(error) === GRPC.invalidArgument) throw error;
+      },
+    );
+  });
+  const engine = Promise.all([queue, nothing, attributes]).then(
     () => {
       delete away.engine;
     },
     (error: unknown) => {
+      if (grpcCodeOf(error) === GRPC.invalidArgument) away.engine = NO_ATTRIBUTES;
       const refusal = findNamespaceRefusal(error, namespace);
       if (!refusal) return;
       away.engine = refusal;

@@ -12,7 +12,12 @@ import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Config, DEFAULT_ADDRESS } from '../../platform/config/config.ts';
 import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
 import { createEncryption, SecretUnreadable } from '../../platform/secrets/encrypt.ts';
-import { findLackOfWorkers, lookAtDependencies, NO_CONNECTION } from '../../worker/health-check.ts';
+import {
+  findLackOfWorkers,
+  lookAtDependencies,
+  NO_ATTRIBUTES,
+  NO_CONNECTION,
+} from '../../worker/health-check.ts';
 import { type Check, describe, type Finding, failure, ok, warning } from './finding.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -26,6 +31,9 @@ const MEND_DATABASE: { [reason: string]: string } = {
   [NO_CONNECTION]: `To free connections, ${FREE_CONNECTIONS}.`,
 };
 
+const ATTRIBUTES = Object.entries(SEARCH_ATTRIBUTES)
+  .map(([name, type]) => `${name} (${type})`)
+  .join(', ');
 const ADDRESS = 'DATABASE_URL (and PGPASSWORD, where it holds the password)';
 const MEND_OBJECTS =
   'Correct WEIR_OBJECT_STORE, WEIR_OBJECT_STORE_ENDPOINT, AWS_REGION or the credentials, or start the store.';
@@ -53,10 +61,9 @@ async function checkReadiness(config: Config, timeoutMs = TIMEOUT_MS): Promise<F
     const migrations = listReleaseMigrations();
     const { away, done } = lookAtDependencies({ config, client, db, migrations }, timeoutMs);
     const webhooks = webhookTaskQueue(config.taskQueue);
-    const [lackOfDeliverers, attributes] = await Promise.all([
+    const [lackOfDeliverers] = await Promise.all([
       // An engine that is away is reported as such.
       findLackOfWorkers(client, webhooks, timeoutMs).catch(() => undefined),
-      listSearchAttributes(connection, namespace, timeoutMs),
       done,
     ]);
     const host = new URL(config.databaseUrl).host || 'localhost';
@@ -64,7 +71,9 @@ async function checkReadiness(config: Config, timeoutMs = TIMEOUT_MS): Promise<F
     const mendDatabase =
       MEND_DATABASE[away.database ?? ''] ?? `Start it, or correct ${ADDRESS}. Its log may say more.`;
     const mendEngine =
-      'Start it, or correct TEMPORAL_ADDRESS and the other TEMPORAL_ variables. Its log may say more.';
+      away.engine === NO_ATTRIBUTES
+        ? `A worker adds them when it starts. On Temporal Cloud, add them yourself: ${ATTRIBUTES}.`
+        : 'Start it, or correct TEMPORAL_ADDRESS and the other TEMPORAL_ variables. Its log may say more.';
     const findings = [
       part(
         'database',
@@ -77,7 +86,6 @@ async function checkReadiness(config: Config, timeoutMs = TIMEOUT_MS): Promise<F
     ];
     if (away.engine === undefined)
       findings.push(
-        ...describeAttributes(attributes),
         describeWorkers(config.taskQueue, 'flows', away.workers),
         describeWorkers(webhooks, 'webhooks', lackOfDeliverers),
       );
@@ -113,38 +121,6 @@ function describeWorkers(taskQueue: string, role: 'flows' | 'webhooks', lack: st
       ? 'Set the version of the running workers as current and end the ramp, or start workers of the version named: docs/operating/worker-versions.md.'
       : `Start a worker (npm run worker) whose WEIR_WORKER_ROLES has ${role} or is not set, with this WEIR_TASK_QUEUE and namespace. If one runs, look at its log.`,
   );
-}
-
-/** Lists the search attributes of the namespace; undefined where they cannot be listed. */
-async function listSearchAttributes(connection: Connection, namespace: string, timeoutMs: number) {
-  const list = () => connection.operatorService.listSearchAttributes({ namespace });
-  return connection.withDeadline(Date.now() + timeoutMs, list).then(
-    ({ customAttributes }) => Object.keys(customAttributes),
-    () => undefined,
-  );
-}
-
-/** Describes the search attributes missing in the namespace. `undefined`: they could not be listed. */
-export function describeAttributes(names: string[] | undefined): Finding[] {
-  const missing = Object.entries(SEARCH_ATTRIBUTES)
-    .filter(([name]) => !names?.includes(name))
-    .map(([name, type]) => `${name} (${type})`);
-  if (names === undefined)
-    return [
-      warning(
-        'engine',
-        'The search attributes of the namespace cannot be listed with these rights.',
-        `Have its owner check that it has ${missing.join(', ')}.`,
-      ),
-    ];
-  if (missing.length === 0) return [];
-  return [
-    failure(
-      'engine',
-      `The namespace lacks the search attributes ${missing.join(', ')}.`,
-      'A worker registers them when it starts; on Temporal Cloud, add them yourself.',
-    ),
-  ];
 }
 
 /** Finds stored secrets that WEIR_SECRETS_KEYS does not decrypt: tries one of each key. */

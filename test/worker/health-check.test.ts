@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { Client, type Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { sql } from 'kysely';
 import { GRPC } from '../../temporal/engine-errors.ts';
+import { searchAttributesOf } from '../../temporal/search-attributes-of.ts';
 import { createHealthCheck, type HealthCheck } from '../../worker/health-check.ts';
+import { registerSearchAttributes } from '../../worker/register-search-attributes.ts';
 import { captureLog } from '../capture-log.ts';
 import { countLockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Weir } from '../harness.ts';
@@ -62,6 +67,35 @@ describe('the health check', () => {
     await waitUntil(async () => (await half.look()).engine === engineAway);
     half.close();
     await waitUntil(async () => (await health.look()).engine === undefined);
+  });
+
+  it('names an engine that does not know the search attributes yet, and not once runs can start', async () => {
+    const namespace = `fresh-${randomUUID()}`;
+    const connection = weir.client.connection as Connection;
+    const workflowExecutionRetentionPeriod = msToTs('1 day');
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    const client = new Client({ connection, namespace });
+    const config = { ...weir.config, temporal: { ...weir.config.temporal, namespace } };
+    const fresh = createHealthCheck({ ...weir, client, config });
+    await waitUntil(
+      async () => (await fresh.look()).engine === 'does not know the search attributes of runs yet',
+    );
+    await registerSearchAttributes(connection, namespace);
+    await waitUntil(async () => (await fresh.look()).engine === undefined);
+    fresh.close();
+    await client.workflow.start('runFlow', {
+      workflowId: 'first',
+      taskQueue: 'nobody',
+      typedSearchAttributes: searchAttributesOf({
+        organization: 'o',
+        project: 'p',
+        flow: 'f',
+        version: 1,
+        mode: 'jobs',
+        environment: 'live',
+      }),
+    });
+    await client.workflow.getHandle('first').terminate();
   });
 
   it('logs once what an operator has to mend, however many of its answers come late', async () => {
