@@ -29,7 +29,9 @@ RUN apt-get -q update \
  && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
  && apt-get -q -y install --no-install-recommends postgresql-client-18 \
  && rm -rf /var/lib/apt/lists/*
-ENV NODE_ENV=production WEIR_HOST=0.0.0.0
+# The commit, which health, metrics and weir doctor name.
+ARG WEIR_BUILD=
+ENV NODE_ENV=production WEIR_HOST=0.0.0.0 WEIR_BUILD=$WEIR_BUILD
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .

@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
 import { log } from '../platform/observability/log.ts';
-import { type HealthCheck, toReadiness } from '../worker/health-check.ts';
+import { describeLife, type HealthCheck, toReadiness } from '../worker/health-check.ts';
 import { networkOf } from './auth/sign-in-limiter.ts';
 import { codecPreflight, codecRoutes, DECODE_PATH } from './codec/codec-routes.ts';
 import { addConsole } from './console/add-console.ts';
@@ -234,7 +234,7 @@ function createHealth(
 ): { live: Middleware; ready: Middleware } {
   return {
     async live(ctx) {
-      ctx.body = { status: 'ok', away: await health.lookBriefly() };
+      ctx.body = await describeLife(health);
     },
     async ready(ctx) {
       const away = await health.look();

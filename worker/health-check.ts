@@ -16,6 +16,7 @@ import { describeNetworkError } from '../platform/net/describe-network-error.ts'
 import { log } from '../platform/observability/log.ts';
 import { dependencyUp } from '../platform/observability/metrics/process-metrics.ts';
 import { type OperatorServer, serveOperators } from '../platform/observability/operator-server.ts';
+import { BUILD, VERSION } from '../platform/version.ts';
 import { askEngine } from '../temporal/ask-engine.ts';
 import { describeNothing, findNamespaceRefusal, GRPC, grpcCodeOf } from '../temporal/engine-errors.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../temporal/list-pollers.ts';
@@ -111,12 +112,23 @@ export function createHealthCheck(given: Omit<Deps, 'migrations' | 'known'>): He
   };
 }
 
+/** Makes the body of /healthz. */
+export async function describeLife(health: HealthCheck) {
+  return { status: 'ok', version: VERSION, build: BUILD, away: await health.lookBriefly() };
+}
+
 /** Makes the answer of /readyz: 503 when this process does not serve, or nothing could be recorded or begin. */
 export function toReadiness(away: Away, process: { serves: boolean; isStopping: boolean }) {
   const ready = process.serves && !away.database && !away.engine;
   return {
     status: ready ? 200 : 503,
-    body: { status: ready ? 'ready' : 'not ready', ...(process.isStopping && { stopping: true }), away },
+    body: {
+      status: ready ? 'ready' : 'not ready',
+      ...(process.isStopping && { stopping: true }),
+      version: VERSION,
+      build: BUILD,
+      away,
+    },
   };
 }
 
@@ -235,7 +247,7 @@ export function serveHealth(
     {
       '/healthz': async () => ({
         type: TYPE,
-        body: JSON.stringify({ status: 'ok', away: await health.lookBriefly() }),
+        body: JSON.stringify(await describeLife(health)),
       }),
       '/readyz': async () => {
         // Other workers are none of its business.

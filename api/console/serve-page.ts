@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import type { Context, Middleware } from 'koa';
 import { type Config, isLoopback } from '../../platform/config/config.ts';
 import { readDiscovery } from '../auth/identity-provider.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../platform/version.ts';
 
 const FETCH_TIMEOUT_MS = 3_000;
 

@@ -25,7 +25,7 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { reserveAnswer, reserveMadeAnswer } from '../http/reserve-bytes.ts';
 import { describeIssue, dropNulls } from '../http/zod-input.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../platform/version.ts';
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { modelTools, projectTools } from './project-tools.ts';

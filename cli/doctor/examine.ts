@@ -2,6 +2,7 @@
 
 import { findStart } from '../../dev/processes/process-lock.ts';
 import { type Config, describeUnknown, readConfig } from '../../platform/config/config.ts';
+import { BUILD, VERSION } from '../../platform/version.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
 import { findUnsetOfStart, hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
 import { checksOf } from './checks.ts';
@@ -35,7 +36,7 @@ export async function examine(): Promise<Finding[]> {
   );
   const unset = away ? [] : findUnsetOfStart(env);
   return [
-    ok(CONFIGURATION, 'Every variable is valid.'),
+    ok(CONFIGURATION, `Every variable is valid. This is Weir ${VERSION}${BUILD ? ` (${BUILD})` : ''}.`),
     ...unknown,
     ...(unset.length > 0 ? [describeUnset(unset)] : []),
     ...found,

@@ -3,8 +3,13 @@ import type { Db } from '../connect.ts';
 import { isUnderWay } from '../runs/blocks-under-way.ts';
 import { IS_CRASH_LOOPING } from '../runs/stuck-calls.ts';
 
-/** The backlog in the database. `crashLooping`: runs with a block under which workers were lost three times or more. */
-type Backlog = { oldestDueSeconds: number; crashLooping: number; reservedMicrocredits: number };
+/** The backlog in the database. `runs`: calls in flight. `crashLooping`: runs with a block under which workers were lost three times or more. */
+type Backlog = {
+  oldestDueSeconds: number;
+  runs: number;
+  crashLooping: number;
+  reservedMicrocredits: number;
+};
 
 /**
  * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as precise as PostgreSQL
@@ -47,18 +52,24 @@ export async function listUnfinished(
 }
 
 /**
- * Returns the age of the most overdue delivery, and the numbers of runs that lose their workers and reservations. A delivery
+ * Returns the age of the most overdue delivery, and the numbers of runs, of those that lose their workers, and of reservations. A delivery
  * costs one index lookup. Each block in flight has one reservation.
  */
 export async function findBacklog(db: Db): Promise<Backlog> {
-  const { rows } = await sql<{ late: number | null; losing: number; reserved: number }>`
+  const { rows } = await sql<{ late: number | null; runs: number; losing: number; reserved: number }>`
     select
       (select extract(epoch from now() - coalesce(next_attempt_at, created_at))::float8 from webhook_delivery
         where status in ('pending', 'failed_retry')
         order by coalesce(next_attempt_at, created_at) limit 1) as late,
+      (select count(*)::integer from run where status = 'started') as runs,
       (select count(distinct run.execution_id)::integer from block_under_way join run using (execution_id)
         where ${IS_CRASH_LOOPING} and ${isUnderWay('run')}) as losing,
       (select coalesce(sum(microcredits), 0)::float8 from reservation) as reserved`.execute(db);
-  const { late, losing, reserved } = rows[0] ?? { late: null, losing: 0, reserved: 0 };
-  return { oldestDueSeconds: Math.max(0, late ?? 0), crashLooping: losing, reservedMicrocredits: reserved };
+  const { late, runs, losing, reserved } = rows[0] ?? { late: null, runs: 0, losing: 0, reserved: 0 };
+  return {
+    oldestDueSeconds: Math.max(0, late ?? 0),
+    runs,
+    crashLooping: losing,
+    reservedMicrocredits: reserved,
+  };
 }

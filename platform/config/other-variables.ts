@@ -95,6 +95,13 @@ export const OTHER_VARIABLES: readonly OtherVariable[] = [
     description: 'Compiled code, for faster starts. Without write access, processes work without it.',
   },
   {
+    names: ['WEIR_BUILD'],
+    program: 'all',
+    byDefault: 'none; the released image: its commit',
+    description:
+      'Name of the build, for [health](operating/shutdown-and-health.md), metrics and `weir doctor`.',
+  },
+  {
     names: ['NODE_EXTRA_CA_CERTS'],
     program: 'all',
     description:

@@ -12,7 +12,12 @@ import {
   type ResourceDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import {
+  ATTR_SERVICE_INSTANCE_ID,
+  ATTR_SERVICE_NAME,
+  ATTR_SERVICE_VERSION,
+} from '@opentelemetry/semantic-conventions';
+import { VERSION } from '../version.ts';
 import { log } from './log.ts';
 import { createOnceAMinute } from './outage-log.ts';
 
@@ -64,7 +69,11 @@ function messageOf(text: string): string {
 
 /** Names the service and the process. */
 export function nameProcess(service: string): Resource {
-  const names = { [ATTR_SERVICE_NAME]: service, [ATTR_SERVICE_INSTANCE_ID]: INSTANCE_ID };
+  const names = {
+    [ATTR_SERVICE_NAME]: service,
+    [ATTR_SERVICE_VERSION]: VERSION,
+    [ATTR_SERVICE_INSTANCE_ID]: INSTANCE_ID,
+  };
   return defaultResource().merge(resourceFromAttributes(names));
 }
 

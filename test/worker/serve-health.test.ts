@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { findFreePort } from '../../dev/processes/ports.ts';
+import { VERSION } from '../../platform/version.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { type Program, startProgram } from '../faults/processes.ts';
 import { startWeir, type Weir } from '../harness.ts';
@@ -46,7 +47,7 @@ describe('WEIR_HEALTH_PORT', () => {
   const probe = (path: string) => run(process.execPath, ['platform/process/probe.ts', `${url}${path}`]);
 
   it('has a worker that takes work say that it is ready', async () => {
-    await until('/readyz', { code: 200, body: { status: 'ready', away: {} } });
+    await until('/readyz', { code: 200, body: { status: 'ready', version: VERSION, build: null, away: {} } });
     await waitUntil(() =>
       probe('/readyz').then(
         () => true,
@@ -64,7 +65,7 @@ describe('WEIR_HEALTH_PORT', () => {
   it('names an engine that is silent: /readyz is 503, /healthz stays 200', async () => {
     engine.silence();
     const away = { engine: 'does not answer' };
-    await until('/readyz', { code: 503, body: { status: 'not ready', away } });
+    await until('/readyz', { code: 503, body: { status: 'not ready', version: VERSION, build: null, away } });
     assert.equal((await ask('/healthz')).code, 200);
     await assert.rejects(probe('/readyz'), { code: 1, stderr: /^503 .*does not answer/ });
     await engine.restore();

@@ -12,6 +12,7 @@ import {
   backlogAge,
   failingWorkflows,
   runsCrashLooping,
+  runsInFlight,
 } from '../../platform/observability/metrics/worker-metrics.ts';
 import { askEngine } from '../../temporal/ask-engine.ts';
 import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
@@ -24,6 +25,7 @@ const LAST_MS = 120_000;
 const tasks = lasting(backlog, LAST_MS);
 const ages = lasting(backlogAge, LAST_MS);
 const oldestDue = lasting(oldestDueDelivery, LAST_MS);
+const inFlight = lasting(runsInFlight, LAST_MS);
 const losing = lasting(runsCrashLooping, LAST_MS);
 const reserved = lasting(creditsReserved, LAST_MS);
 const failing = lasting(failingWorkflows, LAST_MS);
@@ -33,8 +35,9 @@ type Stats = { count: number; ageSeconds: number };
 
 /** Looks at what waits, in the database and in the engine. */
 export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<void> {
-  const { oldestDueSeconds, crashLooping, reservedMicrocredits } = await findBacklog(db);
+  const { oldestDueSeconds, runs, crashLooping, reservedMicrocredits } = await findBacklog(db);
   oldestDue.set([{ value: oldestDueSeconds }]);
+  inFlight.set([{ value: runs }]);
   reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
   const queues = [
     { queue: 'runs', name: taskQueue, types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },

@@ -1,5 +1,12 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { eventLoopDelays, eventLoopUtilization, memoryUsage, processorTime } from './process-metrics.ts';
+import { BUILD, VERSION } from '../../version.ts';
+import {
+  buildInfo,
+  eventLoopDelays,
+  eventLoopUtilization,
+  memoryUsage,
+  processorTime,
+} from './process-metrics.ts';
 
 const WINDOW_MS = 10_000;
 const RESOLUTION_MS = 10;
@@ -26,6 +33,7 @@ export function observeProcess(): () => void {
     since = now;
   }, WINDOW_MS).unref();
   const stops = [
+    buildInfo.observe(() => [{ value: 1, labels: { version: VERSION, build: BUILD ?? '' } }]),
     ...eventLoopDelays.map(({ part, delay }) =>
       delay.observe(() => {
         const nanoseconds = delays?.[part];

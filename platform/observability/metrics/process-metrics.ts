@@ -1,5 +1,12 @@
 import { gauge } from './instruments.ts';
 
+export const buildInfo = gauge({
+  name: 'weir.build.info',
+  unit: '{process}',
+  description: '1; the labels say which version of Weir the process runs, and which build.',
+  labels: ['version', 'build'],
+});
+
 export const connectionCount = gauge({
   name: 'db.client.connection.count',
   unit: '{connection}',

@@ -37,6 +37,12 @@ export const backlogAge = gauge({
   labels: ['queue'],
 });
 
+export const runsInFlight = gauge({
+  name: 'weir.run.in_flight',
+  unit: '{call}',
+  description: 'Calls that were accepted and have not ended, those that wait for a worker included.',
+});
+
 export const runsCrashLooping = gauge({
   name: 'weir.run.crash_looping',
   unit: '{run}',

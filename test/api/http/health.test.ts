@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
+import manifest from '../../../package.json' with { type: 'json' };
 import { captureLog } from '../../capture-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -44,6 +45,13 @@ describe('/healthz and /readyz', () => {
     ] as const) {
       const answer = await until(({ away }) => !away.database && !away.engine, path);
       assert.deepEqual(answer, { code: 200, retryAfter: null, status, away });
+    }
+  });
+
+  it('name the version and the build of the process', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      const body = (await (await fetch(`${weir.url}${path}`)).json()) as object;
+      assert.partialDeepStrictEqual(body, { version: manifest.version, build: null }, path);
     }
   });
 

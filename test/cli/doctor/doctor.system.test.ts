@@ -72,6 +72,7 @@ describe('weir doctor', () => {
     const working = findings.filter(({ state }) => state === 'ok').map(({ check }) => check);
     for (const check of ['configuration', 'database', 'engine', 'identity'])
       assert.ok(working.includes(check), check);
+    assert.match(findings[0]?.message ?? '', /This is Weir \d+\.\d+\.\d+\.$/);
     const { taskQueue } = weir.config;
     assert.deepEqual(
       findings.filter(({ check }) => check === 'workers').map(({ message }) => message),

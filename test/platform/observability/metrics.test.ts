@@ -57,6 +57,7 @@ describe('/metrics', () => {
       [/^gen_ai_client_operation_duration_seconds_count\{.*model="chat"/, 3],
       [/^gen_ai_client_token_usage_sum\{.*gen_ai_token_type="input"/, 3_000],
       [/^weir_webhook_attempt_duration_seconds_count\{result="failed_retry"/, 1],
+      [/^weir_build_info\{version="\d+\.\d+\.\d+",build=""/, 1],
       [/^weir_model_oldest_call_age_seconds\{gen_ai_provider_name="demo"/, 0],
       [/^weir_dependency_up\{dependency="database"/, 1],
       [/^db_client_connection_max/, 20],

@@ -40,6 +40,7 @@ describe('traces over OTLP', () => {
         spans.find(({ name }) => name === 'GET /api/v1/me') ?? assert.fail(JSON.stringify(spans));
       assert.equal(request.parentSpanId, 'cd'.repeat(8));
       assert.equal(request.resource['service.name'], 'weir-api');
+      assert.match(String(request.resource['service.version']), /^\d+\.\d+\.\d+/);
       assert.equal(request.attributes['http.response.status_code'], '401');
       assert.deepEqual([...receiver.seen], ['application/x-protobuf key of a collector']);
     } finally {

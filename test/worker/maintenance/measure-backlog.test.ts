@@ -45,6 +45,10 @@ describe('the metrics of what waits', () => {
     assert.deepEqual(others, { 'queue=webhooks': 0 });
   });
 
+  it('are the calls in flight', async () => {
+    assert.deepEqual(await measure('weir.run.in_flight'), { '': JOBS });
+  });
+
   it('are the workflows whose workflow task fails', async () => {
     assert.deepEqual(await measure('weir.workflow_task.failing'), { '': 0 });
   });
