@@ -4,27 +4,6 @@
 // arguments and prints.
 import { Command, Help, type Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { addBackupCommands } from './backup/commands.ts';
-import { addAssistantCommands } from './commands/assistants.ts';
-import { addAuditLogCommand } from './commands/audit-log.ts';
-import { addCreditCommands } from './commands/credits.ts';
-import { addDeliveryCommands, addWebhookSecretCommands } from './commands/deliveries.ts';
-import { addInvitationCommands } from './commands/invitations.ts';
-import { addKeyCommands } from './commands/keys.ts';
-import { addMemberCommands } from './commands/members.ts';
-import { addModelsCommand } from './commands/models.ts';
-import { addOrganizationCommands } from './commands/organizations.ts';
-import { addProjectCommands } from './commands/projects.ts';
-import { addRunCommand } from './commands/run.ts';
-import { addRunsCommands } from './commands/runs.ts';
-import { addUsageCommand } from './commands/usage.ts';
-import { addDoctorCommand } from './doctor/doctor.ts';
-import { addFlowCommands } from './flows/commands.ts';
-import { addTestCommand } from './flows/test-flows.ts';
-import { addListenCommand } from './listen/listen.ts';
-import { addOperatorCommands } from './operator/commands.ts';
-import { addLoginCommands, addWhoamiCommand } from './sign-in/login.ts';
-import { addTokenCommand } from './sign-in/token.ts';
 import { addCompletionCommand } from './terminal/completion.ts';
 import { addHelpCommand } from './terminal/help.ts';
 
@@ -33,37 +12,43 @@ const DESCRIPTION_MIN_COLUMNS = 20;
 const DESCRIPTION_INDENT = ' '.repeat(6);
 const TEXT_ONLY = new Set(['completion', 'help']);
 
-/** Declares every command. */
-export function createProgram(): Command {
+/** The commands in the order of the help, each with what adds it. Only the files of the command that runs are loaded. */
+const COMMANDS: [names: string, load: () => Promise<(program: Command) => void>][] = [
+  ['login logout', async () => (await import('./sign-in/login.ts')).addLoginCommands],
+  ['whoami', async () => (await import('./sign-in/login.ts')).addWhoamiCommand],
+  ['flow', async () => (await import('./flows/commands.ts')).addFlowCommands],
+  ['test', async () => (await import('./flows/test-flows.ts')).addTestCommand],
+  ['run', async () => (await import('./commands/run.ts')).addRunCommand],
+  ['runs', async () => (await import('./commands/runs.ts')).addRunsCommands],
+  ['org', async () => (await import('./commands/organizations.ts')).addOrganizationCommands],
+  ['project', async () => (await import('./commands/projects.ts')).addProjectCommands],
+  ['member', async () => (await import('./commands/members.ts')).addMemberCommands],
+  ['invitation', async () => (await import('./commands/invitations.ts')).addInvitationCommands],
+  ['key keys', async () => (await import('./commands/keys.ts')).addKeyCommands],
+  ['credits', async () => (await import('./commands/credits.ts')).addCreditCommands],
+  ['usage', async () => (await import('./commands/usage.ts')).addUsageCommand],
+  ['models', async () => (await import('./commands/models.ts')).addModelsCommand],
+  ['deliveries', async () => (await import('./commands/deliveries.ts')).addDeliveryCommands],
+  ['webhook-secret', async () => (await import('./commands/deliveries.ts')).addWebhookSecretCommands],
+  ['listen', async () => (await import('./listen/listen.ts')).addListenCommand],
+  ['assistant', async () => (await import('./commands/assistants.ts')).addAssistantCommands],
+  ['audit-log', async () => (await import('./commands/audit-log.ts')).addAuditLogCommand],
+  ['token', async () => (await import('./sign-in/token.ts')).addTokenCommand],
+  ['doctor', async () => (await import('./doctor/doctor.ts')).addDoctorCommand],
+  ['operator', async () => (await import('./operator/commands.ts')).addOperatorCommands],
+  ['backup restore', async () => (await import('./backup/commands.ts')).addBackupCommands],
+];
+
+/** Declares the command with this name; every command where none has it. */
+export async function createProgram(name?: string): Promise<Command> {
   const program = new Command('weir').description(
     'Works with a Weir service.\n\n' +
       'Commands use the HTTP API of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
       'with WEIR_OPERATOR_KEY, WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
       'npm start ran with it. Only weir operator create and secrets, backup, restore and doctor use the database directly.',
   );
-  addLoginCommands(program);
-  addWhoamiCommand(program);
-  addFlowCommands(program);
-  addTestCommand(program);
-  addRunCommand(program);
-  addRunsCommands(program);
-  addOrganizationCommands(program);
-  addProjectCommands(program);
-  addMemberCommands(program);
-  addInvitationCommands(program);
-  addKeyCommands(program);
-  addCreditCommands(program);
-  addUsageCommand(program);
-  addModelsCommand(program);
-  addDeliveryCommands(program);
-  addWebhookSecretCommands(program);
-  addListenCommand(program);
-  addAssistantCommands(program);
-  addAuditLogCommand(program);
-  addTokenCommand(program);
-  addDoctorCommand(program);
-  addOperatorCommands(program);
-  addBackupCommands(program);
+  const called = COMMANDS.filter(([names]) => names.split(' ').includes(name ?? ''));
+  for (const [, load] of called.length > 0 ? called : COMMANDS) (await load())(program);
   addCompletionCommand(program);
   addHelpCommand(program);
   // Commands have a --version of their own, after their name.

@@ -9,7 +9,10 @@ const main = fileURLToPath(import.meta.url);
 const compiled =
   process.env.NODE_COMPILE_CACHE ?? fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 
-if (Number(process.versions.node.split('.')[0]) >= 24) {
+// At once, under any Node: scripts ask for the version before anything else.
+if (process.argv.length === 3 && process.argv[2] === '--version')
+  console.log(createRequire(import.meta.url)('../package.json').version);
+else if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache(compiled);
   try {
     await import('./weir.ts');

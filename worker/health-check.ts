@@ -3,12 +3,9 @@ import type { Client } from '@temporalio/client';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Db } from '../db/connect.ts';
-import {
-  FREE_CONNECTIONS,
-  findAddressRefusal,
-  isOutOfConnections,
-} from '../db/connection/database-errors.ts';
+import { findAddressRefusal, isOutOfConnections } from '../db/connection/database-errors.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
+import { FREE_CONNECTIONS } from '../db/connection/free-connections.ts';
 import { listReleaseMigrations } from '../db/list-migrations.ts';
 import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -184,26 +181,28 @@ export function lookAtDependencies(
   const nothing = client.withDeadline(Date.now() + timeoutMs, () =>
     describeNothing(client.workflowService, namespace),
   );
-  // With an unknown attribute, Temporal refuses this question as it refuses to start a workflow.
-  const attributes = queue.then(async () => {
-    if (known.attributes) return;
+  let lacksAttributes = false;
+  const attributes = known.attributes ? undefined : askForAttributes();
+  async function askForAttributes(): Promise<void> {
+    // With an unknown attribute, Temporal refuses this question as it refuses to start a workflow.
     const query = `WorkflowId = 'none' and ${ATTRIBUTES_QUERY}`;
     const ask = () => client.workflowService.countWorkflowExecutions({ namespace, query });
-    await client.withDeadline(Date.now() + timeoutMs, ask).then(
+    await client.withDeadline(Date.now() + timeoutMs / 2, ask).then(
       () => {
         known.attributes = true;
       },
+      // A search that does not answer keeps nothing from starting.
       (error: unknown) => {
-        if (grpcCodeOf(error) === GRPC.invalidArgument) throw error;
+        lacksAttributes = grpcCodeOf(error) === GRPC.invalidArgument;
       },
     );
-  });
+  }
   const engine = Promise.all([queue, nothing, attributes]).then(
     () => {
-      delete away.engine;
+      if (lacksAttributes) away.engine = NO_ATTRIBUTES;
+      else delete away.engine;
     },
     (error: unknown) => {
-      if (grpcCodeOf(error) === GRPC.invalidArgument) away.engine = NO_ATTRIBUTES;
       const refusal = findNamespaceRefusal(error, namespace);
       if (!refusal) return;
       away.engine = refusal;

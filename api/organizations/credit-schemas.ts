@@ -1,8 +1,8 @@
 // Request and response schemas of credits.
 import { z } from 'zod';
 import { CREDITS_MAX, isExact } from '../../flow/credit-amount.ts';
+import { moment } from '../http/moment.ts';
 import { pageLimit, pageOf } from '../http/page.ts';
-import { moment } from '../http/query.ts';
 
 export const creditAmount = z
   .number()

@@ -6,8 +6,9 @@ import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { problem, validationError } from '../http/json-body.ts';
+import { moment } from '../http/moment.ts';
 import { pageLimit } from '../http/page.ts';
-import { moment, queryBoolean, queryNumber } from '../http/query.ts';
+import { queryBoolean, queryNumber } from '../http/query.ts';
 import { executionId, runState } from './run-shapes/answers.ts';
 
 /** Maximum number of runs in one such request. */

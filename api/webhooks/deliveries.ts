@@ -9,9 +9,10 @@ import { authorizeOrganization } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
+import { momentText } from '../http/moment.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
-import { momentText, readQuery } from '../http/query.ts';
+import { readQuery } from '../http/query.ts';
 import {
   answer,
   ORGANIZATION_ERRORS,

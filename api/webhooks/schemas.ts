@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { DeliveryPlace } from '../../db/webhooks/deliveries.ts';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
-import { moment, momentText } from '../http/query.ts';
+import { moment, momentText } from '../http/moment.ts';
 import { webhookEvent } from '../runs/run-shapes/requests.ts';
 
 /** The fraction of a cursor's seconds: first the milliseconds, then the sequence number within that millisecond. */

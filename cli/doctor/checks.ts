@@ -2,8 +2,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { fetchKeys } from '../../api/auth/identity-provider.ts';
 import { connect } from '../../db/connect.ts';
-import { FREE_CONNECTIONS } from '../../db/connection/database-errors.ts';
 import { NO_ROOM, NOT_MIGRATED, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
+import { FREE_CONNECTIONS } from '../../db/connection/free-connections.ts';
 import { listReleaseMigrations } from '../../db/list-migrations.ts';
 import { requireModelKeysReadable } from '../../db/tenants/model-keys.ts';
 import { requireSigningSecretsReadable } from '../../db/webhooks/webhook-secrets.ts';

@@ -1,4 +1,5 @@
-import { ConnectionFailed, FREE_CONNECTIONS } from '../../db/connection/database-errors.ts';
+import type { ConnectionFailed } from '../../db/connection/database-errors.ts';
+import { FREE_CONNECTIONS } from '../../db/connection/free-connections.ts';
 import { OTHER_CLUSTER } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
@@ -23,10 +24,15 @@ const LOST =
   'The connection to the database was lost. The change may have been made: check before you try again.';
 const SLOW = 'A statement took over 20 s, and was cancelled. It changed nothing: try again later.';
 
+/** Finds out by name: the class would load the database's driver for every command. */
+function isConnectionFailed(error: unknown): error is ConnectionFailed {
+  return error instanceof Error && error.name === 'ConnectionFailed';
+}
+
 /** Describes an error in a sentence for the person at the terminal, never as a stack trace. */
 export function describeError(error: unknown): string {
   if (error instanceof ServiceError) return error.message;
-  if (error instanceof ConnectionFailed) {
+  if (isConnectionFailed(error)) {
     if (error.failure === 'lost') return LOST;
     if (error.failure === 'slow') return SLOW;
     return error.failure === 'silent'

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { UsageError } from './parse-argument.ts';
 
 /** Adds `weir help`, which takes the whole name of a command: `weir help flow import`. */
 export function addHelpCommand(program: Command): void {
@@ -17,7 +16,10 @@ async function getCommand(program: Command, names: string[]): Promise<Command> {
   for (const [index, name] of names.entries()) {
     const child = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
     if (!child && command.commands.length > 0) await command.parseAsync([name], { from: 'user' });
-    if (!child) throw new UsageError(`Unknown command: weir ${names.slice(0, index + 1).join(' ')}.`);
+    if (!child) {
+      const { UsageError } = await import('./parse-argument.ts');
+      throw new UsageError(`Unknown command: weir ${names.slice(0, index + 1).join(' ')}.`);
+    }
     command = child;
   }
   return command;

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
 import { userIdSchema } from '../../api/auth/user-identifiers.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
-import { moment } from '../../api/http/query.ts';
+import { moment } from '../../api/http/moment.ts';
 import type { VersionChoice } from '../../api/runs/run-shapes/repetitions.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';

@@ -15,10 +15,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** Advice, as the end of a sentence. */
-export const FREE_CONNECTIONS =
-  'end sessions that nobody needs (pg_stat_activity; some connections are kept for superusers), raise max_connections or the limit of the user or database, or lower WEIR_DATABASE_CONNECTIONS';
-
 /** Rejections that require a change of DATABASE_URL, by SQLSTATE. */
 const REFUSALS: { [sqlState: string]: string } = {
   '28P01': 'refuses the password: correct DATABASE_URL (or PGPASSWORD)',

@@ -52,8 +52,8 @@ export async function listUnfinished(
 }
 
 /**
- * Returns the age of the most overdue delivery, and the numbers of runs, of those that lose their workers, and of reservations. A delivery
- * costs one index lookup. Each block in flight has one reservation.
+ * Returns the age of the most overdue delivery, the calls in flight, those that lose their workers, and the credits
+ * reserved. A delivery costs one index lookup. Each block in flight has one reservation.
  */
 export async function findBacklog(db: Db): Promise<Backlog> {
   const { rows } = await sql<{ late: number | null; runs: number; losing: number; reserved: number }>`

@@ -41,20 +41,34 @@ describe('weir without a service', () => {
     }
   });
 
-  it('shows help in lines of at most 80 columns', () => {
-    for (const command of withChildren(createProgram()))
+  it('shows help in lines of at most 80 columns', async () => {
+    for (const command of withChildren(await createProgram()))
       for (const line of helpOf(command).split('\n'))
         assert.ok(line.length <= 80, `${command.name()}: ${line}`);
   });
 
-  it('wraps what commands, arguments and options do at a terminal of 40 columns', () => {
-    for (const command of withChildren(createProgram())) {
+  it('wraps what commands, arguments and options do at a terminal of 40 columns', async () => {
+    for (const command of withChildren(await createProgram())) {
       const [items = ''] = helpOf(command, 40).split(/^Examples?:$/m);
       const isTerm = (line: string) => /^ {2}\S+(,? [-<[]\S+)*$/.test(line);
       for (const line of items.split('\n').filter((one) => one.startsWith('  ') && !isTerm(one)))
         assert.ok(line.length <= 40, `${command.name()}: ${line}`);
     }
-    assert.match(helpOf(createProgram(), 40), /^ {2}doctor \[options\]\n {6}check the .*\n {6}\S.*\n/m);
+    assert.match(helpOf(await createProgram(), 40), /^ {2}doctor \[options\]\n {6}check the .*\n {6}\S.*\n/m);
+  });
+
+  it('declares each command, by its name and its alias, without loading the others', async () => {
+    const all = (await createProgram()).commands;
+    for (const command of all)
+      for (const name of [command.name(), ...command.aliases()]) {
+        const { commands } = await createProgram(name);
+        const isAlways = ['completion', 'help'].includes(name);
+        assert.ok(
+          commands.some((one) => one.name() === command.name()),
+          name,
+        );
+        assert.ok(isAlways ? commands.length === all.length : commands.length <= 4, name);
+      }
   });
 
   it('says of an option that it is required', async () => {
@@ -63,8 +77,8 @@ describe('weir without a service', () => {
     assert.doesNotMatch(stdout, /--environment[^-]*\(required\)/);
   });
 
-  it('shows an example in the help of each command that works over HTTP, and has --json on each that prints data', () => {
-    const { commands } = createProgram();
+  it('shows an example in the help of each command that works over HTTP, and has --json on each that prints data', async () => {
+    const { commands } = await createProgram();
     for (const command of commands.flatMap(withChildren)) {
       if (command.commands.length > 0 || ['help', 'reencrypt'].includes(command.name())) continue;
       const name = `${command.parent?.name()} ${command.name()}`;

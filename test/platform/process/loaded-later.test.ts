@@ -30,6 +30,9 @@ describe('What is loaded later', () => {
       'zod',
       { not: ['node:http', 'pg', 'kysely', 'oidc-provider', 'jose', '@temporalio/client'] },
     ],
+    ['cli/weir.ts', 'commander', { not: ['zod', 'yaml', 'pg', 'kysely', 'pino', 'openid-client'] }],
+    ['cli/sign-in/login.ts', 'zod', { not: ['yaml', 'pg', 'kysely', 'pino'] }],
+    ['cli/commands/keys.ts', 'zod', { not: ['yaml', 'pg', 'kysely', 'pino'] }],
     ['api/app.ts', 'koa', { not: ['@modelcontextprotocol/server'] }],
   ];
   for (const [file, needed, { not }] of cases)
