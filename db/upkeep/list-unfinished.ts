@@ -3,7 +3,7 @@ import type { Db } from '../connect.ts';
 import { isUnderWay } from '../runs/blocks-under-way.ts';
 import { IS_CRASH_LOOPING } from '../runs/stuck-calls.ts';
 
-/** The backlog in the database. `runs`: calls in flight. `crashLooping`: runs with a block under which workers were lost three times or more. */
+/** The backlog in the database. `runs`: calls in flight. `crashLooping`: runs whose workers were lost three times or more. */
 type Backlog = {
   oldestDueSeconds: number;
   runs: number;
