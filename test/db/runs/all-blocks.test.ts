@@ -18,7 +18,15 @@ describe('the blocks of a run', () => {
     const [callId = ''] = runs;
     const block = { callId, blockKey: 'ask', costMicrocredits: 0 };
     const startedAt = performance.now();
-    const shown = { stepId: 'ask', name: 'ask', processorType: 'llm', attempts: 1, startedAt } as const;
+    const input = { ref: 'message' } as const;
+    const shown = {
+      stepId: 'ask',
+      name: 'ask',
+      processorType: 'llm',
+      input,
+      attempts: 1,
+      startedAt,
+    } as const;
     await showAttempt(db, { ...block, ...shown });
     const seen = new Set<string>();
     let isOver = false;
