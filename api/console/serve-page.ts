@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Context, Middleware } from 'koa';
 import { type Config, isLoopback } from '../../platform/config/config.ts';
-import { readDiscovery } from '../auth/identity-provider.ts';
 import { VERSION } from '../../platform/version.ts';
+import { readDiscovery } from '../auth/identity-provider.ts';
 
 const FETCH_TIMEOUT_MS = 3_000;
 

@@ -15,6 +15,7 @@ import {
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../platform/observability/log.ts';
+import { VERSION } from '../../platform/version.ts';
 import { toCaller } from '../auth/caller.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -25,7 +26,6 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { reserveAnswer, reserveMadeAnswer } from '../http/reserve-bytes.ts';
 import { describeIssue, dropNulls } from '../http/zod-input.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
-import { VERSION } from '../../platform/version.ts';
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { modelTools, projectTools } from './project-tools.ts';
