@@ -104,11 +104,20 @@ export async function parseUsableDraftFile(
 /** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
 export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
   if (format === 'json') return `${JSON.stringify(file, null, 2)}\n`;
-  const document = new Document(file, { aliasDuplicateObjects: false });
+  return toYaml(file);
+}
+
+/** A block scalar of YAML loses lines of a text that has nothing else. */
+const BLANK = /^\s+$/;
+
+/** Writes a JSON value as YAML that reads as the same value. */
+export function toYaml(json: unknown): string {
+  const document = new Document(json, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar(_, scalar) {
       const { value } = scalar;
-      if (typeof value === 'string' && value.search(CONTROL_CHARACTERS) >= 0) scalar.type = 'QUOTE_DOUBLE';
+      if (typeof value === 'string' && (BLANK.test(value) || value.search(CONTROL_CHARACTERS) >= 0))
+        scalar.type = 'QUOTE_DOUBLE';
     },
   });
   return document.toString({ lineWidth: 0 });

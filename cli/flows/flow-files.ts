@@ -1,10 +1,9 @@
 // Reads flow files, and the files with their test cases.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type CheckSchema, describeFileProblems, type FileProblem } from '../../api/flows/file-problems.ts';
-import { type FlowFileFormat, parseUsableDraftFile } from '../../api/flows/flow-file.ts';
+import { type FlowFileFormat, parseUsableDraftFile, toYaml } from '../../api/flows/flow-file.ts';
 import { findNonJson, parseText } from '../../api/flows/parse-text.ts';
 import { testCaseRequest } from '../../api/test-cases/test-case-schemas.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -154,5 +153,5 @@ export function formatTestCases(tests: TestCase[]): string {
     ...(Object.keys(parameters).length > 0 && { parameters }),
     expectation,
   }));
-  return stringify(written, { lineWidth: 0, aliasDuplicateObjects: false });
+  return toYaml(written);
 }

@@ -54,7 +54,16 @@ describe('formatFlowFile', () => {
   const name = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
     .filter((text) => !['__proto__', 'constructor', 'prototype'].includes(text));
-  const prompt = fc.string({ unit: 'binary', minLength: 1 });
+  const prompt = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1 }),
+    fc.string({ unit: fc.constantFrom('\n', ' ', '\t'), minLength: 1, maxLength: 6 }),
+    // Blank lines, and what has a meaning in YAML.
+    fc.string({
+      unit: fc.constantFrom('\n', ' ', '\t', 'a', '#', '- ', ': ', '|'),
+      minLength: 1,
+      maxLength: 6,
+    }),
+  );
   const schema = fc
     .dictionary(name, fc.jsonValue({ maxDepth: 2 }))
     .map(
