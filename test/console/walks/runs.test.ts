@@ -189,7 +189,7 @@ describeWalks('runs in the console', (walk, walkApart) => {
     await page.getByText('2 runs are being cancelled.').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
-    await open(`${RUNS}?flow=${flow}&status=failed`);
+    await open(`${RUNS}?flow=${flow}&outcome=cancelled`);
     await page.getByRole('cell', { name: 'Cancelled' }).nth(1).waitFor();
     await page.getByRole('button', { name: /Only runs that have not ended can be cancelled/ }).click();
     await page.getByRole('dialog').getByText('filter by Running').waitFor();
