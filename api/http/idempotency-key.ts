@@ -23,7 +23,7 @@ export const idempotencyKey = z
 
 export const idempotencyHeaders = z.object({
   'Idempotency-Key': idempotencyKey.meta({
-    description: `Send a new value with each new request, and the same value when you repeat one. Within ${IDEMPOTENCY_KEY_HOURS} hours, the repeated request gets the answer of the first, and nothing is done twice. A POST that creates nothing refuses the header.`,
+    description: `Send a new value with each new request, and the same value when you repeat one. Within ${IDEMPOTENCY_KEY_HOURS} hours, the repeated request gets the answer of the first, with Idempotent-Replayed: true, and nothing is done twice. A POST that creates nothing refuses the header.`,
   }),
 });
 

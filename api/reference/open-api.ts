@@ -1,17 +1,11 @@
 // Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This folder has what exists
 // only for that document, and the page that shows it.
 import { z } from 'zod';
-import {
-  createDocument,
-  type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
-  type ZodOpenApiResponsesObject,
-} from 'zod-openapi';
+import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
 import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { keyScopesOf, lacksScope } from '../auth/authenticate.ts';
 import type { Route } from '../http/context.ts';
-import { idempotentReplayed } from '../http/headers.ts';
 import { idempotencyHeaders, shapeOf, writesOnce } from '../http/idempotency-key.ts';
 import { takesNoQuery } from '../http/query.ts';
 import { errorAnswer, examplesOf, VALIDATION_ERRORS } from './operations.ts';
@@ -189,23 +183,13 @@ function takeKeys(params: Route['operation']['requestParams']): Pick<Route['oper
   return { requestParams: { ...params, header: z.object(shape) } };
 }
 
-/** Adds what an Idempotency-Key adds to the answers of an endpoint. */
-function answerKeys(responses: ZodOpenApiResponsesObject): ZodOpenApiResponsesObject {
-  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
-  const replayed = successes.map(([status, response]) => {
-    const { headers, ...rest } = response as ZodOpenApiResponseObject;
-    const shape = { ...(headers && shapeOf(headers)), 'Idempotent-Replayed': idempotentReplayed };
-    return [status, { ...rest, headers: z.object(shape) }];
-  });
-  return { 409: KEY_REUSED, ...responses, ...Object.fromEntries(replayed) };
-}
-
 /** Adds the answers that follow from the route table to the answers of an endpoint. */
 function responsesOf(route: Route): ZodOpenApiResponsesObject {
   return {
     ...(scopesNeeded(route).length > 0 && { 403: SCOPE_ERROR }),
     ...((takesNoQuery(route) || writesOnce(route)) && VALIDATION_ERRORS),
-    ...(writesOnce(route) ? answerKeys(route.operation.responses) : route.operation.responses),
+    ...(writesOnce(route) && { 409: KEY_REUSED }),
+    ...route.operation.responses,
   };
 }
 

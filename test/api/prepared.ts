@@ -1,9 +1,10 @@
 // An organization with what a route is about: a run, a delivery, a test run.
 import { randomUUID } from 'node:crypto';
+import { updateDraft } from '../../db/flows/flows.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
 import { finishRun } from '../../db/runs/runs.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
-import { code } from '../blocks.ts';
+import { code, passthrough } from '../blocks.ts';
 import type { IdentityProvider } from '../fakes/identity-provider.ts';
 import type { Weir } from '../harness.ts';
 import { createOrganization, type Organization } from '../organization.ts';
@@ -20,6 +21,7 @@ export async function prepare(weir: Weir, provider: IdentityProvider, route: str
   if (/:org\/|:deliveryId/.test(route)) Object.assign(values, await endRun(weir, about));
   if (route.includes(':deliveryId')) values.deliveryId = await addDelivery(weir, about, values.executionId);
   if (route.includes(':test_run_id')) values.test_run_id = await startTests(weir, about);
+  if (route.endsWith('/versions')) await updateDraft(weir.db, about.flowId, { steps: [passthrough('new')] });
   if (route.includes(`${P}/by-slug`)) values.slug = await renameProject(weir, about);
   return { ...about, values };
 }

@@ -96,8 +96,7 @@ export const MANAGEMENT: { [route: string]: Row } = {
     headers: { 'if-match': '*' },
   },
   [`post ${F}/:flow_id/draft/runs`]: { ...deployers, ...all(202), body: () => ({ message: 'x' }) },
-  // The draft is the same as version 1.
-  [`post ${F}/:flow_id/versions`]: { ...deployers, ...all(200), body: () => ({ note: 'Second' }) },
+  [`post ${F}/:flow_id/versions`]: { ...deployers, ...all(201), body: () => ({ note: 'Second' }) },
   [`get ${F}/:flow_id/versions`]: { ...all(200), ...readers },
   [`get ${F}/:flow_id/versions/:version`]: { ...all(200), ...readers },
   [`put ${F}/:flow_id/production`]: { ...deployers, ...all(200), body: () => ({ version: 1 }) },

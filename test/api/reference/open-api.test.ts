@@ -125,8 +125,8 @@ describe('API reference', () => {
           const limits = ['401', '408', '431'].includes(status)
             ? []
             : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-          const replayed = starts || writes ? 'Idempotent-Replayed' : undefined;
-          const created = writes || path.endsWith('/grants') ? 'Idempotent-Replayed' : undefined;
+          const replayed = starts ? 'Idempotent-Replayed' : undefined;
+          const created = path.endsWith('/grants') ? 'Idempotent-Replayed' : undefined;
           const more = { 200: replayed, 201: created, 202: replayed, 429: 'Retry-After', 503: 'Retry-After' }[
             status
           ];
