@@ -40,14 +40,13 @@ const rerunTool = repeatTool('rerun', {
 const retryTool = repeatTool('retry', {
   title: 'Retry a failed run',
   description:
-    'Runs a failed run again from the step that failed, or from the first step that the version has changed; only these are charged.',
+    'Runs a failed run again from the step that failed, or the first that the version changed. Only these are charged.',
 });
 
 const retryRunsTool = defineTool({
   name: 'retry_runs',
   title: 'Retry failed runs',
-  description:
-    'Retries the failed runs of a flow, newest first, as retry_run does; of each run the newest attempt.',
+  description: 'Retries failed runs of a flow as retry_run does, newest first.',
   scope: 'flows:run',
   hints: HINTS,
   input: z.strictObject({
@@ -120,7 +119,11 @@ function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description
     ...words,
     scope: 'flows:run',
     hints: HINTS,
-    input: z.strictObject({ flow_run_id: z.guid(), version: versionChoice, idempotency_key: idempotencyKey }),
+    input: z.strictObject({
+      flow_run_id: z.guid().meta({ description: 'flow_run_id or executionId of a run.' }),
+      version: versionChoice,
+      idempotency_key: idempotencyKey,
+    }),
     output: z.strictObject(repetition),
     async run(call, { flow_run_id: id, version: choice, idempotency_key: key }) {
       const { deps, user, author, gone } = call;

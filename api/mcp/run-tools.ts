@@ -55,7 +55,7 @@ const cancelRunTool = defineTool({
   name: 'cancel_run',
   title: 'Cancel a run',
   description:
-    'Cancels a run that is under way or waits for its caller, or a whole test run. It ends within seconds, and nothing more is charged; a run that has ended stays as it is.',
+    'Cancels a run or a whole test run. It ends within seconds; nothing more is charged. A run that has ended stays as it is.',
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: z.strictObject({

@@ -13,7 +13,7 @@ export const projectId = id.meta({ description: 'project_id from list_projects.'
 export const flowId = id.meta({ description: 'flow_id from hydrate_project or create_flow.' });
 
 export const versionId = id.meta({
-  description: 'version_id from publish_version or get_flow; not the number of a version.',
+  description: 'version_id from publish_version or get_flow, not a number.',
 });
 
 export const stepId = z

@@ -37,7 +37,7 @@ const traceId = z
   .regex(/^[0-9a-f]{32}$/)
   .optional()
   .meta({
-    description: 'The trace of the request that started the run; absent while the service makes no traces.',
+    description: 'The trace of the request that started the run; absent without tracing.',
   });
 const blockCount = count.meta({ description: 'Number of blocks in the flow.' });
 const failure = {
@@ -111,8 +111,7 @@ export const runState = z
     traceId,
     repeats: z.uuid().nullable().meta({ description: 'The run that this run repeats; usually null.' }),
     repeatedBy: z.uuid().nullable().meta({
-      description:
-        'The newest run that repeats this run, or that repeats the same run as it; null when this is the newest.',
+      description: 'The newest run that repeats this run or the same run; null when this is the newest.',
     }),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null until the run ends.' }),

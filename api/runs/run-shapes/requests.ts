@@ -60,13 +60,13 @@ export const runFields = {
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only /jobs calls back.' });
 
-const echo = z
-  .unknown()
-  .optional()
-  .meta({ description: 'On resume: ignored, and accepted so that a pause can be sent back whole.' });
+const echo = z.unknown().optional().meta({ description: 'Ignored: a pause may be sent back whole.' });
 /** Fields of a pause that a resume ignores: callers send back the whole response, also that of GET …/jobs/…. */
 export const echoed = {
   status: echo,
+  outcome: echo,
+  cancelledBy: echo,
+  cancelledAt: echo,
   toolCalls: echo,
   flowId: echo,
   blockCount: echo,
@@ -77,6 +77,7 @@ export const echoed = {
   mode: echo,
   environment: echo,
   keyId: echo,
+  startedBy: echo,
   repeats: echo,
   repeatedBy: echo,
   startedAt: echo,

@@ -237,7 +237,7 @@ describe('an operator', () => {
 
   // The last of all: the network of the tests is then out of tries.
   describe('whose key is guessed', () => {
-    it('is refused unheard after too many wrong keys from a network, unless the key worked there', async () => {
+    it('is answered 429 after too many wrong keys from a network, where right keys go on', async () => {
       const guess = () => call('GET', '/me', undefined, `${operator.key.slice(0, -32)}${'A'.repeat(32)}`);
       // At once, so that the network is out of tries for a minute.
       const answers = await Promise.all(Array.from({ length: 2 * FAILED_SIGN_INS }, guess));
@@ -245,7 +245,7 @@ describe('an operator', () => {
       assert.equal((await guess()).status, 429);
       assert.equal((await call('GET', '/me')).status, 200);
       const other = await createOperatorKey(weir);
-      assert.equal((await call('GET', '/me', undefined, other.key)).status, 429);
+      assert.equal((await call('GET', '/me', undefined, other.key)).status, 200);
     });
   });
 });

@@ -59,7 +59,7 @@ describe('while it is queued and its organization is suspended', () => {
     const membership = { organizationId, role: 'member' };
     const ctx = {
       state: {
-        ...{ principal, project, membership, requestId: 'r', body: { limit: 10 } },
+        ...{ principal, project, membership, requestId: 'r', body: { limit: 10, on_version: 'original' } },
         authorizeAgain: async () => membership,
       },
       res: new EventEmitter(),

@@ -10,7 +10,7 @@ const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer 
 const path = { org, project, flow };
 
 /** Reads the fields that each status has: it compiles only when the union narrows. */
-function tell(run: components['schemas']['ExecuteResponse']): string {
+function tell(run: components['schemas']['ExecuteResponse'] | components['schemas']['JobAccepted']): string {
   switch (run.status) {
     case 'completed':
       return `completed ${JSON.stringify(run.result)}`;
@@ -18,6 +18,9 @@ function tell(run: components['schemas']['ExecuteResponse']): string {
       return `failed ${run.code satisfies components['schemas']['ErrorCode']} ${run.errorMessage}`;
     case 'tool_calls_required':
       return `paused ${run.pausedAtStep} ${run.toolCalls.length}`;
+    // With Prefer: respond-async.
+    case 'started':
+      return `started ${run.executionId}`;
   }
 }
 

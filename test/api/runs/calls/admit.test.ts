@@ -110,7 +110,7 @@ describe('requests that start a run', () => {
       config: { providerUrls: {} },
     };
     const [route] = routes(deps as unknown as ApiDeps);
-    const admit = route?.handlers.find(({ name }) => name === 'admit');
+    const admit = route?.handlers.find(({ name }) => name === 'admit' || name === 'admitCall');
     assert(admit, 'the route has no admission');
     const flow = { organizationId: 'a', foundAt: performance.now() };
     const state = { flow, flowIds: flow };

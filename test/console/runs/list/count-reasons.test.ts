@@ -12,7 +12,7 @@ describe('the reasons for which runs were not retried', () => {
       refuse('CONFLICT', 'This run was run again already, as 2.'),
     ]);
     assert.deepEqual(reasons, [
-      ['cancelled, run again before, or itself a repetition of another run', 2],
+      ['cancelled, or run again since', 2],
       ['Its request is not stored any more.', 1],
     ]);
   });
