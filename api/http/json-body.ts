@@ -150,6 +150,7 @@ export function problem(path: string[], message: string): z.ZodError {
 const PATH_MAX_LENGTH = 200;
 /** Maximum number of problems in one response. */
 export const PROBLEMS_MAX = 20;
+
 /** Makes the 422 that names each wrong field. */
 export function validationError(error: z.ZodError): ServiceError {
   const issues = error.issues.slice(0, PROBLEMS_MAX);
