@@ -38,6 +38,8 @@ export const OUTPUTS_READ_MAX_BYTES = 8 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, together with everything else that one model call sends. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
+/** The longest text that the trace keeps of a model's last answer. */
+export const LAST_ANSWER_MAX_CHARS = 16_384;
 /** The most that a block may set as max_tokens. */
 export const ANSWER_TOKENS_MAX = 10_000_000;
 export const SCHEMA_MAX_BYTES = 64 * 1024;

@@ -80,7 +80,7 @@ export async function askModel(
 ): Promise<BlockOutput> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
   const { organizationId, usage, tools = [] } = request;
-  const { json_schema: hasFormat, output_tokens } = deps.registry.capabilities(model);
+  const { json_schema: hasFormat, output_tokens, timeout_ms } = deps.registry.capabilities(model);
   usage.model = model;
   const answerTokens = config.max_tokens ?? output_tokens;
   const { messages, format } = buildMessages(request, { hasFormat });
@@ -105,8 +105,7 @@ export async function askModel(
       },
       acceptsCut: config.on_length === 'accept' && schema === undefined && tools.length === 0,
       params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
-      timeoutMs:
-        config.timeout_ms ?? deps.registry.capabilities(model).timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
+      timeoutMs: config.timeout_ms ?? timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
       signal,
       reserveAnswer: request.reserveAnswer,

@@ -1,4 +1,4 @@
-import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
+import { JSON_DEPTH_MAX, LAST_ANSWER_MAX_CHARS } from '../../flow/limits.ts';
 import type { LastAnswer } from '../../flow/model-call.ts';
 import type { Provider } from '../../platform/config/config.ts';
 import type { Completion } from '../../platform/large-values/tasks.ts';
@@ -6,8 +6,6 @@ import type { TokenUsage } from '../../platform/models/registry.ts';
 import { hideKey } from './model-error.ts';
 import { isDeeper } from './read-answer.ts';
 
-/** The longest text that the trace keeps of an answer. */
-const LAST_ANSWER_MAX_CHARS = 16_384;
 const REASON_MAX_CHARS = 100;
 
 type Choice = {

@@ -45,8 +45,8 @@ export function modelError(error: unknown, request: ModelRequestSent): Error {
 }
 
 /**
- * Returns the error for an answer with an error status, or for one that a gateway reports with status 200. `said`: the
- * provider's message; `text`: all that it said.
+ * Returns the error for an error status. A gateway may report such a status in an answer of status 200. `said`: the provider's
+ * message; `text`: the whole error.
  */
 export function statusError({
   model,

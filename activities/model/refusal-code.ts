@@ -24,7 +24,7 @@ const FILTERED =
 const SCHEMA = /schema|response_format|output_format|function_parameters|grammar/i;
 const PLACE = /country|region|territory|location/i;
 
-/** Returns the error code of a rejection; MODEL_KEY_REJECTED stands for a rejected key, whoever's it is. */
+/** Returns the error code of a rejection; MODEL_KEY_REJECTED also for a key of the caller or organization. */
 export function refusalCode({ status, text, hasSchema }: Rejection): RefusalCode {
   // Google and xAI answer 400 to a wrong key.
   if (status === 401 || KEY.test(text)) return 'MODEL_KEY_REJECTED';

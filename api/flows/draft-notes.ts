@@ -5,6 +5,11 @@ import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ModelProviders } from './list-models.ts';
 
+/** Reports what is no problem of a draft, but keeps it from working well. */
+export function noteDraft(...[deps, providers, draft]: Parameters<typeof noteModels>): string[] {
+  return [...noteModels(deps, providers, draft), ...noteUnusedFields(draft), ...noteLongLoops(draft)];
+}
+
 /**
  * Reports fields that have no effect in their kind of block (docs/blocks.md). The API allows every field in every
  * block.
@@ -37,7 +42,7 @@ export function noteLongLoops({ steps }: FlowDefinition): string[] {
 }
 
 /** Reports blocks without a model and models without an available key, and suggests models that work. */
-export function noteModels(
+function noteModels(
   deps: Pick<ApiDeps, 'config' | 'registry'>,
   providers: ModelProviders,
   definition: FlowDefinition,

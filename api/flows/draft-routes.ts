@@ -15,7 +15,7 @@ import * as example from '../reference/flow-examples.ts';
 import { CHANGED, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
-import { noteLongLoops, noteModels, noteUnusedFields } from './draft-notes.ts';
+import { noteDraft } from './draft-notes.ts';
 import { findPlacedProblems, requireFewSteps, requireSound, wrongDraft } from './draft-problems.ts';
 import { findSchemaProblems } from './file-problems.ts';
 import { draftETag } from './flow-etag.ts';
@@ -138,7 +138,7 @@ async function describeDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefiniti
   return {
     steps: draft.steps,
     problems: await findPlacedProblems(draft, readCode),
-    notes: [...noteModels(deps, providers, draft), ...noteUnusedFields(draft), ...noteLongLoops(draft)],
+    notes: noteDraft(deps, providers, draft),
   };
 }
 

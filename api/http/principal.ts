@@ -85,7 +85,7 @@ export function accessOf(principal: Principal): ProjectAccess {
   return { userId, ...(isOperator && { isOperator }) };
 }
 
-/** Returns the id of the user who calls; undefined for an API key, even one that the user made. */
+/** Returns the id of the calling user; undefined for an API key. */
 export function userOf(principal: Principal): string | undefined {
   return principal.kind === 'user' ? principal.userId : undefined;
 }

@@ -12,7 +12,7 @@ import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
-import { noteLongLoops, noteModels, noteUnusedFields } from '../flows/draft-notes.ts';
+import { noteDraft } from '../flows/draft-notes.ts';
 import { findDraftProblems } from '../flows/draft-problems.ts';
 import { findModelProviders } from '../flows/list-models.ts';
 import { codeReaderAfterWrite, type ReadCode } from '../flows/read-code-of.ts';
@@ -155,10 +155,6 @@ export async function editDraft(
     step_id: stepId,
     steps: outlineOf(definition),
     problems: await findDraftProblems(definition, codeReaderAfterWrite(deps, organizationId)),
-    notes: [
-      ...noteModels(deps, providers, definition),
-      ...noteUnusedFields(definition),
-      ...noteLongLoops(definition),
-    ],
+    notes: noteDraft(deps, providers, definition),
   };
 }

@@ -9,14 +9,13 @@ import { STATUS } from '../http/errors.ts';
 import { digestRequest, idempotencyKey } from '../http/idempotency-key.ts';
 import { acceptIdempotently } from '../runs/calls/accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from '../runs/calls/accept-repeat.ts';
-import { acquireForCaller } from '../runs/calls/admit.ts';
-import { startSoon } from '../runs/calls/describe-outcome.ts';
 import { flowNotFound, loadRunnableFlow } from '../runs/calls/load-flow.ts';
-import { retryMatching } from '../runs/retry-runs.ts';
+import { acceptInTurn, retryMatching } from '../runs/retry-runs.ts';
 import {
   beginsAt,
-  describeBeginning,
+  describeRepetition,
   type Repetition,
+  toVersion,
   versionChoice,
 } from '../runs/run-shapes/repetitions.ts';
 import { requireFlowDesign } from './flow-design.ts';
@@ -137,7 +136,7 @@ function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description
         project: design.project_slug,
         flow: design.slug,
       };
-      const asked = choice === 'original' ? run.version : choice;
+      const asked = toVersion(choice, run.version);
       const query = { ...slugs, within: call.access, version: asked };
       const flow = await loadRunnableFlow(deps, query, () => gone);
       if (!flow) throw flowNotFound(asked);
@@ -151,29 +150,13 @@ function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description
             ? undefined
             : { projectId: flow.projectId, endpoint: 'jobs' as const, key, digest },
       };
-      const permit = await acquireForCaller(
+      const started = await acceptInTurn(
         deps,
-        { principal: user, flow },
-        { signal: gone, priority: 'low' },
-      );
-      try {
-        const started = await acceptIdempotently(deps, request, (again) =>
-          acceptRepeat(deps, again, run, how),
-        );
-        if (started.outcome) permit.release();
-        else await startSoon(deps, started, permit);
-        const ran = { version: run.version, ...(await deps.definitions.get(run.flow_version_id)) };
-        const runs = { version: started.version, ...started.definition };
-        return {
-          flow_run_id: started.executionId,
-          repeats: id,
-          version: started.version,
-          begins_at: describeBeginning(how, started.from ?? 0, ran, runs),
-        };
-      } catch (error) {
-        permit.release();
-        throw error;
-      }
+        user,
+        gone,
+      )(flow, () => acceptIdempotently(deps, request, (again) => acceptRepeat(deps, again, run, how)));
+      const { beginsAt, ...described } = await describeRepetition(deps, how, run, started);
+      return { flow_run_id: started.executionId, ...described, begins_at: beginsAt };
     },
   });
 }

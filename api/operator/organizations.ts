@@ -1,6 +1,5 @@
 // The endpoints for operators about organizations: all of them, new ones for others, how many runs they may have, and
 // whether they may run at all.
-
 import { z } from 'zod';
 import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';

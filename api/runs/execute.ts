@@ -125,7 +125,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
   }));
 }
 
-/** Admits a request that does not wait for its run as one that starts a job. */
+/** Admits a request. A request that does not wait for its run has low priority, as jobs have. */
 function admitCall(deps: ApiDeps): ApiMiddleware {
   const waiting = admit(deps, { waits: true });
   const leaving = admit(deps, { priority: 'low' });

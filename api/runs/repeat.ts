@@ -23,10 +23,11 @@ import {
 import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { runErrors } from './run-errors.ts';
 import {
-  describeBeginning,
+  describeRepetition,
   type Repetition,
   repeatAccepted,
   repeatRequest,
+  toVersion,
   type VersionChoice,
 } from './run-shapes/repetitions.ts';
 
@@ -94,7 +95,7 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
     const { run, principal } = ctx.state;
     requireRepeatable(run, 'rerun');
     const { version: choice } = ctx.state.body as { version: VersionChoice };
-    const version = choice === 'original' ? run.version : choice;
+    const version = toVersion(choice, run.version);
     const query = { organization, project, flow, within: accessOf(principal), version };
     const found = await loadRunnableFlow(deps, query, () => readerSignal(ctx.res));
     if (!found) throw flowNotFound(version);
@@ -113,9 +114,6 @@ function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
       acceptRepeat(deps, { ...request, ...kept }, run, how),
     );
     await answerJob(deps, ctx, call);
-    const { version, definition, from } = call;
-    const ran = { version: run.version, ...(await deps.definitions.get(run.flow_version_id)) };
-    const beginsAt = describeBeginning(how, from ?? 0, ran, { version, ...definition });
-    ctx.body = { ...(ctx.body as object), repeats: run.execution_id, version, beginsAt };
+    ctx.body = { ...(ctx.body as object), ...(await describeRepetition(deps, how, run, call)) };
   };
 }

@@ -15,7 +15,12 @@ import { acceptIdempotently } from './calls/accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from './calls/accept-repeat.ts';
 import { flowNotFound, loadRunnableFlow } from './calls/load-flow.ts';
 import { type AcceptedCall, PerhapsStored } from './calls/store-call.ts';
-import { describeBeginning, type repeated, type VersionChoice } from './run-shapes/repetitions.ts';
+import {
+  describeRepetition,
+  type repeated,
+  toVersion,
+  type VersionChoice,
+} from './run-shapes/repetitions.ts';
 
 /** Errors after which no other run would be accepted either. */
 const STOPPING = [401, 402, 403, 429, 500, 503];
@@ -113,7 +118,7 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
   const { within, projectId, environment = run.environment, inTurn, onVersion } = retrier;
   const { keyId, userId, modelKeys } = retrier;
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
-  const asked = onVersion === 'original' ? run.version : onVersion;
+  const asked = toVersion(onVersion, run.version);
   const flow = await loadRunnableFlow(deps, { ...slugs, within, version: asked });
   // Another flow may have taken the slug of a deleted one.
   if (flow?.flowId !== run.flow_id) throw flowNotFound(asked);
@@ -139,10 +144,8 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
   const accept = () =>
     acceptIdempotently(deps, request, () => acceptRepeat(deps, request, run, 'retry', { once: true }));
   try {
-    const { executionId, version, definition, from } = await (inTurn ? inTurn(flow, accept) : accept());
-    const ran = { version: run.version, ...(await deps.definitions.get(run.flow_version_id)) };
-    const beginsAt = describeBeginning('retry', from ?? 0, ran, { version, ...definition });
-    return { executionId, repeats: run.execution_id, version, beginsAt };
+    const call = await (inTurn ? inTurn(flow, accept) : accept());
+    return { executionId: call.executionId, ...(await describeRepetition(deps, 'retry', run, call)) };
   } catch (error) {
     throw error instanceof PerhapsStored ? error.cause : error;
   }

@@ -152,7 +152,7 @@ export async function retryMatching(
 }
 
 /** Makes the function that accepts and starts a run under the organization's permit. */
-function acceptInTurn(
+export function acceptInTurn(
   deps: ApiDeps,
   principal: Principal,
   signal: AbortSignal,

@@ -1,5 +1,4 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (docs/webhooks.md).
-
 import { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';

@@ -255,10 +255,6 @@ const FLOWS = [
 ];
 
 const RUNS = [
-  // One row for each call. continues: the call with which the run began. input: null while it is in the object store.
-  // model_key_providers: the providers for which the request brought keys. model_keys: these keys by provider, each as
-  // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel. repeats: the run of which this is
-  // a repetition; first_attempt: the run that this chain of repetitions began with.
   // How a run ended; otherwise its status. refused: by a provider or its model. Read as text: functions for JSON fail on some
   // messages, and with them the end of the run would.
   `create function outcome_of_run(status text, error json) returns text language sql immutable as $$
@@ -269,6 +265,10 @@ const RUNS = [
         'MODEL_REQUEST_INVALID', 'MODEL_TOOLS_UNSUPPORTED', 'MODEL_KEY_REJECTED', 'BYOK_REJECTED') then 'refused'
       else 'failed' end
     from substring(error::text from '"code": ?"([A-Z_]+)"') as code $$`,
+  // One row for each call. continues: the call with which the run began. input: null while it is in the object store.
+  // model_key_providers: the providers for which the request brought keys. model_keys: these keys by provider, each as
+  // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel. repeats: the run of which this is
+  // a repetition; first_attempt: the run that this chain of repetitions began with.
   `create table run (
     execution_id uuid primary key,
     organization_id uuid not null references organization (id),

@@ -4,6 +4,7 @@ import type { Db } from '../../../db/connect.ts';
 import { BLOCK_RUN_BYTES, countBlockRuns, listBlockRuns } from '../../../db/runs/block-runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import { type FlowDefinition, PROCESSOR_TYPES } from '../../../flow/definition.ts';
+import { LAST_ANSWER_MAX_CHARS } from '../../../flow/limits.ts';
 import { iterationsOf } from '../../../flow/plan.ts';
 import { eachStep } from '../../../flow/step-path.ts';
 import { SMALL_BYTES } from '../../../platform/limits/gates.ts';
@@ -102,7 +103,9 @@ export const outputUrl = z
 const lastAnswer = z
   .object({
     text: z.string().meta({ description: 'Text as the model wrote it, or JSON of another answer.' }),
-    isCut: z.boolean().meta({ description: 'Whether the text was longer than 16,384 characters.' }),
+    isCut: z.boolean().meta({
+      description: `Whether the text was longer than ${LAST_ANSWER_MAX_CHARS.toLocaleString('en')} characters.`,
+    }),
     finishReason: z
       .string()
       .nullable()

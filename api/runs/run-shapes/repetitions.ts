@@ -32,6 +32,11 @@ export const repeated = { repeats: z.uuid(), version: runState.shape.version, be
 
 export const repeatAccepted = jobAccepted.extend(repeated).meta({ id: 'RepeatAccepted' });
 
+/** Returns the version in which a run of the version `original` is run again. */
+export function toVersion(choice: VersionChoice, original: number): number | 'production' {
+  return choice === 'original' ? original : choice;
+}
+
 /** The steps of a version. */
 type Version = { version: number; steps: Step[] };
 
@@ -41,8 +46,20 @@ export function countCommonSteps(before: Step[], after: Step[]): number {
   return changed < 0 ? after.length : changed;
 }
 
+/** Describes an accepted repetition of a run. */
+export async function describeRepetition(
+  { definitions }: { definitions: { get(flowVersionId: string): Promise<{ steps: Step[] }> } },
+  how: Repetition,
+  run: { execution_id: string; version: number; flow_version_id: string },
+  { version, definition, from }: { version: number; definition: { steps: Step[] }; from: number | null },
+) {
+  const before = { version: run.version, ...(await definitions.get(run.flow_version_id)) };
+  const beginsAt = describeBeginning(how, from ?? 0, before, { version, ...definition });
+  return { repeats: run.execution_id, version, beginsAt };
+}
+
 /** Describes the step at `from`, with which the repetition in the version `after` of a run of `before` begins. */
-export function describeBeginning(
+function describeBeginning(
   how: Repetition,
   from: number,
   before: Version,

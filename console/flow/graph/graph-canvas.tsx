@@ -131,7 +131,7 @@ function useShape(steps: Step[]): Step[] {
   return shape;
 }
 
-/** Returns the nodes, and the earlier objects of those that are as before: React draws only the others again. */
+/** Returns the nodes. Unchanged nodes keep their objects, so React draws only changed ones. */
 function useUnchanged(nodes: StepNode[]): StepNode[] {
   const last = useRef(nodes);
   const before = last.current;

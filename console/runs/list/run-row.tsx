@@ -21,6 +21,13 @@ type Props = {
   onFocus: (executionId: string) => void;
 };
 
+/** The target of a link to a run of the flow of `run`. */
+const toRun = ({ organization: org, project, flow }: ListedRun, executionId: string) => ({
+  to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId' as const,
+  params: { org, project, flow, executionId },
+  preload: false as const,
+});
+
 /** A row of the list. All of it is a link to the run's page. */
 export const RunRow = memo(function RunRow(props: Props) {
   const { run, index, start, isActive, isOrganization, keyNames, nameOfUser, onFocus } = props;
@@ -39,14 +46,7 @@ export const RunRow = memo(function RunRow(props: Props) {
       </span>
       <span role="cell" className={style.id}>
         <Link
-          to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
-          params={{
-            org: run.organization,
-            project: run.project,
-            flow: run.flow,
-            executionId: run.executionId,
-          }}
-          preload={false}
+          {...toRun(run, run.executionId)}
           tabIndex={isActive ? 0 : -1}
           title={run.executionId}
           onFocus={() => onFocus(run.executionId)}
@@ -59,14 +59,7 @@ export const RunRow = memo(function RunRow(props: Props) {
         {run.flow} <span className={style.faint}>{versionName(run.version)}</span>
         {run.repeatedBy && (
           <Link
-            to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
-            params={{
-              org: run.organization,
-              project: run.project,
-              flow: run.flow,
-              executionId: run.repeatedBy,
-            }}
-            preload={false}
+            {...toRun(run, run.repeatedBy)}
             tabIndex={-1}
             className={style.again ?? ''}
             title={`Run again as ${run.repeatedBy}`}
