@@ -11,6 +11,7 @@ import type { Cancellations } from './cancellations.ts';
 import type { Sandbox } from './code/sandbox.ts';
 import type { InProcessRuns } from './in-process-runs.ts';
 import type { AnswerLengths } from './model/answer-lengths.ts';
+import type { FormatRefusals } from './model/format-refusals.ts';
 import type { ProviderOutages } from './model/provider-outages.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
@@ -28,8 +29,9 @@ export type ActivityDeps = {
   providers: Record<string, Provider>;
   providerOutages: ProviderOutages;
   answerLengths: AnswerLengths;
-  /** The base URL to which a caller's own key may be sent, by provider prefix. */
-  providerUrls: Record<string, string>;
+  formatRefusals: FormatRefusals;
+  /** The providers that take a caller's own key, by prefix. */
+  ownKeyProviders: Record<string, Provider>;
   encryption: Encryption;
   inProcessRuns: InProcessRuns;
   /** The gate of run starts; absent where no API runs in this process. */

@@ -4,7 +4,7 @@
 import { beginModelCall, type Reservation } from '../db/credits/reservations.ts';
 import { decryptModelKey, decryptSentKey } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
-import type { Provider } from '../platform/config/config.ts';
+import { howToConfigure, type Provider } from '../platform/config/config.ts';
 import { providerOf } from '../platform/models/registry.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { retryInPlace } from './attempts/retry-in-place.ts';
@@ -16,23 +16,23 @@ import type { Attempt } from './attempts/run-attempt.ts';
  * bills the caller. Throws MODEL_NOT_CONFIGURED, SecretUnreadable, and what `beginModelCall` throws.
  */
 export async function beginRequest(
-  deps: Pick<ActivityDeps, 'db' | 'balanceLimit' | 'encryption' | 'providers' | 'providerUrls'>,
+  deps: Pick<ActivityDeps, 'db' | 'balanceLimit' | 'encryption' | 'providers' | 'ownKeyProviders'>,
   attempt: Pick<Attempt, 'isLocal' | 'signal'>,
   model: string,
   reservation: Reservation,
 ): Promise<{ provider: Provider; again: boolean; reservedAt: string }> {
   const { callId, organizationId } = reservation;
   const prefix = providerOf(model);
-  const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
+  const takesKeys = Object.hasOwn(deps.ownKeyProviders, prefix) ? deps.ownKeyProviders[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
-  if (!baseUrl) getProvider(deps.providers, model, { takesOwnKeys: false });
+  if (!takesKeys) getProvider(deps.providers, model, { takesOwnKeys: false });
   const { sent, secret, again, reservedAt } = await retryInPlace(async () => {
     using _permit = await deps.balanceLimit.acquire(organizationId, { signal: attempt.signal });
     return await beginModelCall(deps.db, { ...reservation, provider: prefix });
   }, attempt);
-  const own = baseUrl && findOwnKey();
+  const own = takesKeys && findOwnKey();
   const provider = own
-    ? { baseUrl, apiKey: own, own: true as const }
+    ? { ...takesKeys, apiKey: own, own: true as const }
     : getProvider(deps.providers, model, { takesOwnKeys: true });
   return { provider, again: again ?? false, reservedAt };
 
@@ -53,10 +53,9 @@ export function getProvider(
   const prefix = providerOf(model);
   const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
   if (provider) return provider;
-  const variable = prefix.toUpperCase();
   throw new ServiceError(
     'MODEL_NOT_CONFIGURED',
-    `The provider "${prefix}" of ${model} has no key here: ${takesOwnKeys ? 'add one of your own, or ' : ''}have the operator of this service set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
+    `The provider "${prefix}" of ${model} has no key here: ${takesOwnKeys ? 'add one of your own, or ' : ''}have the operator of this service ${howToConfigure(prefix)}.`,
     { model },
   );
 }

@@ -1,11 +1,12 @@
 import type { Payer } from '../db/runs/block-runs.ts';
+import type { CodeLog } from '../flow/code-log.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import type { LastAnswer } from '../flow/model-call.ts';
 import type { Attachment, BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';
 import type { ModelUsage } from './model/ask-model.ts';
-import type { ReserveAnswer } from './model/model-client.ts';
+import type { ReserveAnswer } from './model/fetch-answer.ts';
 import type { BlockEnd } from './record-block-end.ts';
 
 /** A block execution as the activities are asked for it. */
@@ -33,14 +34,23 @@ export type BlockInput = {
   usage: ModelUsage;
   /** The model's last answer, recorded when the block fails. */
   answers: { last?: LastAnswer };
+  /** The console lines of the code, recorded however the block ends. */
+  printed: { logs?: CodeLog[] };
+  /** Turns of the model with bad tool calls, and their results; those of earlier attempts first. */
+  turns: ToolCallMessage[];
+  /** How often the model may still ask for tools. */
+  roundsLeft: number;
   /** The model's answer to an earlier attempt. */
   answered: string | undefined;
-  /** Keeps an answer and its usage for later attempts; returns false when it is too long. */
-  keepAnswer(text: string): boolean;
+  /** Keeps `turns`, an answer and the usage for later attempts; returns false when they are too long. */
+  keepAnswer(text?: string): boolean;
 };
 
-/** The result that an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
-export type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
+/** The result that an attempt keeps for the next: the end of the block, or answers that need another one. */
+export type Kept = {
+  end?: BlockEnd;
+  answer?: { text?: string | undefined; turns: ToolCallMessage[]; usage: ModelUsage };
+};
 
 /** Does the work of one processor type. */
 export type Processor = (input: BlockInput) => Promise<BlockOutput>;

@@ -3,18 +3,21 @@
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
+import { findReusedOutput, type ReusedOutput } from '../db/runs/find-reused-outputs.ts';
 import { measureBegin, measureEnd, type RunContext } from '../db/runs/runs.ts';
+import { loadReferences } from '../db/stored-values/load-references.ts';
 import { toMicrocredits } from '../flow/credit-amount.ts';
-import type { Block } from '../flow/definition.ts';
+import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
 import { CANCELLED, ENDED } from '../flow/run.ts';
-import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
+import { iterationCap, type Pause, type ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { weigh } from '../platform/json-text/measure-json.ts';
 import type { Permit } from '../platform/limits/fair-queue.ts';
 import { acquireBytes } from '../platform/limits/gates.ts';
+import { conversationFor } from '../platform/models/assistant-state.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
 import { countLostWorkers } from './attempts/delay-after-lost-workers.ts';
@@ -24,7 +27,7 @@ import { serializeOutput } from './attempts/serialize-output.ts';
 import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
 import { isStopped } from './cancellations.ts';
 import { isGivenUp } from './is-given-up.ts';
-import type { ReserveAnswer } from './model/model-client.ts';
+import type { ReserveAnswer } from './model/fetch-answer.ts';
 import { type BlockEnd, recordBlockEnd, toError, toPause, UNUSED } from './record-block-end.ts';
 import { enforceSchema } from './values/enforce-schema.ts';
 import { createInspectValue, type InspectValue } from './values/inspect-value.ts';
@@ -33,7 +36,10 @@ import { createOutputsReader, createValueResolver } from './values/value-resolve
 
 /** The work on a block: its processor, in one attempt, with the permit of its input. */
 type Work = { attempt: Attempt; process: Processor; inputPermit: Permit; reserveAnswer: ReserveAnswer };
-export type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
+/** `isGiven`: the block does not run, since its output is pinned or an earlier attempt of the run completed it. */
+export type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block; isGiven: boolean };
+/** A block with what it reads; `reused` is the output of an earlier attempt. */
+type Readable = { block: Block; read: OutputsRead; reused: ReusedOutput | undefined };
 
 export type BlockExecutor = {
   /**
@@ -76,14 +82,16 @@ export function createBlockExecutor(
     countLostWorkers(attempt, context.lostWorkers.get(execution.blockKey) ?? 0);
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
-    const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
+    const reused = await findReused(context, execution);
+    const given = reused?.bytes ?? bytesToLoad(execution.input) + read.bytes;
+    const bytes = given + context.input.message.length;
     using inputPermit = await acquireBytes(gates.inputs, context.organizationId, bytes, attempt);
     let answerPermit: Permit | undefined;
     try {
       return await runOnce(
         execution,
         context,
-        { block, read },
+        { block, read, reused },
         {
           attempt,
           process,
@@ -102,10 +110,11 @@ export function createBlockExecutor(
   async function runOnce(
     execution: BlockExecution,
     context: RunContext,
-    { block, read }: { block: Block; read: OutputsRead },
+    readable: Readable,
     work: Work,
   ): Promise<Value | Pause> {
     const { attempt } = work;
+    const { block } = readable;
     const trace = {
       callId: execution.callId,
       blockKey: execution.blockKey,
@@ -117,7 +126,7 @@ export function createBlockExecutor(
     };
     let end = (attempt.kept as Kept | undefined)?.end;
     try {
-      end ??= await carryOut(execution, context, { block, read }, work);
+      end ??= await carryOut(execution, context, readable, work);
     } catch (error) {
       if (error instanceof BlockRecorded) return recordedElsewhere(execution);
       throw error;
@@ -151,21 +160,34 @@ export function createBlockExecutor(
   async function carryOut(
     execution: BlockExecution,
     context: RunContext,
-    { block, read }: { block: Block; read: OutputsRead },
+    { block, read, reused }: Readable,
     { attempt, process, inputPermit, reserveAnswer }: Work,
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
-    const conversation = resumeOf(context, execution)?.messages;
+    const resume = resumeOf(context, execution);
+    const conversation = resume && conversationFor(block.model ?? '', resume);
     const answer = (attempt.kept as Kept | undefined)?.answer;
     const usage = { ...(answer?.usage ?? UNUSED) };
+    const turns = [...(answer?.turns ?? [])];
     const answers: BlockInput['answers'] = {};
+    const printed: BlockInput['printed'] = {};
     const fail = (error: NonNullable<BlockEnd['error']>): BlockEnd => ({
       usage,
       error,
+      ...(pinned && { pinned: true }),
       ...(answers.last && { lastAnswer: answers.last }),
+      ...printed,
     });
     const own = validator.of(context.organizationId);
+    const pinned = pinOf(context, execution.stepId);
     try {
+      if (pinned) await enforceSchema(own, 'output', block.outputSchema, pinned.output, attempt);
+      const known = pinned ?? (reused && (await loadReused(execution, reused)));
+      if (known) {
+        const { serialized, bytes, weight } = serializeOutput(known);
+        const value = toLeaf(execution.blockKey, known.output, bytes, weight);
+        return { usage, output: serialized, value, pinned: true };
+      }
       const given: BlockInput = {
         block,
         input: await resolve(execution.callId, execution.input),
@@ -184,10 +206,13 @@ export function createBlockExecutor(
         payer: payerOf(context),
         usage,
         answers,
+        printed,
         answered: answer?.text,
+        turns,
+        roundsLeft: iterationCap(block) - (resume?.iterations ?? 0),
         keepAnswer: (text) =>
-          text.length <= KEPT_RESULT_MAX_BYTES &&
-          attempt.keep({ answer: { text, usage: { ...usage } } } satisfies Kept),
+          (text ?? '').length <= KEPT_RESULT_MAX_BYTES &&
+          attempt.keep({ answer: { text, turns, usage: { ...usage } } } satisfies Kept),
       };
       // The input of a block that continues after a pause was checked before.
       if (!conversation) await enforceSchema(own, 'input', block.inputSchema, given.input, attempt);
@@ -196,9 +221,11 @@ export function createBlockExecutor(
       if (block.processor_type !== 'llm')
         await enforceSchema(own, 'output', block.outputSchema, answered.json ?? answered.output, attempt);
       const { serialized, bytes, weight } = serializeOutput(answered);
-      if (paused) return { usage, output: serialized, paused };
+      const reasoning = answers.last?.reasoning;
+      const thought = reasoning !== undefined && { lastAnswer: { reasoning } };
+      if (paused) return { usage, output: serialized, paused, ...thought };
       const value = toLeaf(execution.blockKey, answered.output, bytes, weight);
-      return { usage, output: serialized, value };
+      return { usage, output: serialized, value, ...printed, ...thought };
     } catch (error) {
       // Not charged, and the provider no longer says what it has used.
       if (isStopped(attempt.signal)) {
@@ -225,8 +252,8 @@ export function createBlockExecutor(
     const { output, bytes, paused } = await loadBlockOutput(db, execution.callId, execution.blockKey);
     if (!paused) return toLeaf(execution.blockKey, output, bytes, weigh(JSON.stringify(output)));
     const context = await loadContext(execution.callId);
-    const iterations = (resumeOf(context, execution)?.iterations ?? 0) + 1;
-    return toPause(execution.stepId, iterations, output as ToolCallMessage[], context.input.continuation);
+    const { model = '' } = await loadBlock(context, execution.stepId);
+    return toPause(execution.stepId, model, output as ToolCallMessage[], context.input.continuation);
   }
 
   async function loadBlock(context: RunContext, stepId: string): Promise<Block> {
@@ -236,10 +263,33 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function find({ callId, stepId }: BlockExecution): Promise<Found> {
-    const context = await loadContext(callId);
+  async function find(execution: BlockExecution): Promise<Found> {
+    const context = await loadContext(execution.callId);
     const { organizationId, awaited } = context;
-    return { organizationId, awaited, block: await loadBlock(context, stepId) };
+    const block = await loadBlock(context, execution.stepId);
+    const given = pinOf(context, execution.stepId) ?? (await findReused(context, execution));
+    return { organizationId, awaited, block, isGiven: given !== undefined };
+  }
+
+  function findReused(
+    { input }: RunContext,
+    { blockKey }: BlockExecution,
+  ): Promise<ReusedOutput | undefined> {
+    return findReusedOutput(db, input.reuses, blockKey);
+  }
+
+  /** Loads the output of an earlier attempt. When that was just deleted, the next try runs the block. */
+  async function loadReused(
+    { blockKey }: BlockExecution,
+    { callId }: ReusedOutput,
+  ): Promise<{ output: Json }> {
+    const loaded = await loadReferences(db, callId, [blockKey]).catch((error: unknown) => {
+      const isDeleted = error instanceof ServiceError && error.code === 'RUN_NOT_FOUND';
+      throw isDeleted
+        ? new Error(`The run ${callId} was deleted, of which ${blockKey} was to be reused.`)
+        : error;
+    });
+    return { output: loaded.get(blockKey)?.json as Json };
   }
 
   return {
@@ -253,6 +303,14 @@ export function createBlockExecutor(
 function resumeOf({ input }: RunContext, execution: BlockExecution) {
   const resume = input.continuation?.resume;
   return resume?.step_id === execution.stepId ? resume : undefined;
+}
+
+/** Finds the output that the run was given in place of running a block. */
+function pinOf(
+  { input: { pinned_outputs: pins } }: RunContext,
+  stepId: string,
+): { output: Json } | undefined {
+  return pins && Object.hasOwn(pins, stepId) ? { output: pins[stepId] as Json } : undefined;
 }
 
 function payerOf({ organizationId, input: { max_credits: max } }: RunContext): Payer {

@@ -1,7 +1,8 @@
-// Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
+// Compares the answer of a test case's run with what the case expects. A run that pauses for tools goes on with the results of
+// the case.
 import { ApplicationFailure } from '@temporalio/activity';
 import { findOutcome } from '../db/runs/runs.ts';
-import { measureValue, readResult } from '../db/stored-values/load-references.ts';
+import { measureOutcome, readResult } from '../db/stored-values/load-references.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
@@ -14,30 +15,48 @@ import {
   type Judgement,
   type JudgeRun,
   judgeFlow,
+  type ToolAnswers,
+  type UsedResults,
   type Verdict,
 } from '../flow/test-case.ts';
+import type { PausePoint } from '../flow/tool-calls.ts';
 import { describeMismatch, type OrganizationValidator } from '../platform/json-schema/validator.ts';
 import { acquireBytes } from '../platform/limits/gates.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { answerToolCalls } from './answer-tool-calls.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
 
-type Deps = Pick<ActivityDeps, 'db' | 'validator' | 'gates'>;
-type Answer = { json: Json } | { error: string };
+type Deps = Pick<ActivityDeps, 'db' | 'definitions' | 'validator' | 'gates'>;
+type Answer = { json: Json } | { error: string } | { pause: PausePoint };
+/** The last call of a case's run, and the results of its tools that earlier calls were given. */
+export type LastCall = { callId: string; used: UsedResults };
 
 /**
- * Records the verdict on a test case whose run has ended. When a model is to judge the answer, accepts the judge's run and
- * returns it instead. Throws while the run has not ended.
+ * Records the verdict on a test case whose run has ended. Otherwise returns what runs next: the judge's run, when a model is to
+ * judge the answer, or the call that answers the model's tool calls. Throws while the call has not ended.
  */
 export async function evaluateTest(
   deps: Deps,
   executionId: string,
   attempt: Attempt,
-): Promise<JudgeRun | undefined> {
+  { callId, used }: LastCall = { callId: executionId, used: {} },
+): Promise<JudgeRun | ToolAnswers | undefined> {
   const { db, validator } = deps;
-  const { expectation, input, organizationId } = await getTest(db, executionId);
-  return withAnswer(deps, organizationId, executionId, attempt, async (answer) => {
+  const test = await getTest(db, executionId);
+  const { expectation, input, organizationId } = test;
+  return withAnswer(deps, organizationId, callId, attempt, async (answer) => {
+    if ('pause' in answer) {
+      const definition = await deps.definitions.get(test.flowVersionId);
+      const next = await answerToolCalls(db, definition, input.tool_results ?? [], {
+        ...{ executionId, callId, used },
+        pause: answer.pause,
+      });
+      if (!('status' in next)) return next;
+      await recordVerdict(db, executionId, next);
+      return undefined;
+    }
     if ('error' in answer) {
       await recordVerdict(db, executionId, { status: 'error', why: answer.error });
       return undefined;
@@ -62,6 +81,7 @@ export async function readJudgement(deps: Deps, executionId: string, attempt: At
   const { judgeId, organizationId } = await getTest(db, executionId);
   if (!judgeId) throw new Error(`No run judges the run ${executionId}.`);
   await withAnswer(deps, organizationId, judgeId, attempt, async (answer) => {
+    if ('pause' in answer) throw new Error('A judge has no tools.');
     if ('error' in answer)
       return recordVerdict(db, executionId, {
         status: 'error',
@@ -75,33 +95,29 @@ export async function readJudgement(deps: Deps, executionId: string, attempt: At
   });
 }
 
-/** Does `work` with the answer of a run. Throws PermitRejected where a large answer gets no permit. */
+/** Does `work` with the answer of a call. Throws PermitRejected where a large answer gets no permit. */
 async function withAnswer<T>(
   { db, gates }: Deps,
   organizationId: string,
-  executionId: string,
+  callId: string,
   attempt: Attempt,
   work: (answer: Answer) => Promise<T>,
 ): Promise<T> {
-  const outcome = await findOutcome(db, executionId);
+  const outcome = await findOutcome(db, callId);
   // Expected, since the workflows of runs and of tests are independent: it is not logged as a fault.
   if (!outcome)
     throw ApplicationFailure.create({
       type: 'RUN_NOT_ENDED',
-      message: `The run ${executionId} has not ended.`,
+      message: `The run ${callId} has not ended.`,
     });
-  switch (outcome.status) {
-    case 'completed': {
-      const { result } = outcome;
-      const bytes = await measureValue(db, executionId, result);
-      using _permit = await acquireBytes(gates.inputs, organizationId, bytes, attempt);
-      return await work({ json: await readResult(db, executionId, result) });
-    }
-    case 'failed':
-      return work({ error: outcome.error.message });
-    case 'tool_calls_required':
-      return work({ error: 'The run waits for tool results, which tests cannot supply.' });
-  }
+  if (outcome.status === 'failed') return work({ error: outcome.error.message });
+  const isPaused = outcome.status === 'tool_calls_required';
+  const result = isPaused ? null : outcome.result;
+  const bytes = await measureOutcome(db, callId, { result, pauses: isPaused });
+  using _permit = await acquireBytes(gates.inputs, organizationId, bytes, attempt);
+  return await work(
+    isPaused ? { pause: outcome.pause } : { json: await readResult(db, callId, outcome.result) },
+  );
 }
 
 async function compare(

@@ -8,9 +8,9 @@ import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
-import { inspectItems, meets } from '../flow/interpreter.ts';
+import { type ItemCounts, inspectItems, meets } from '../flow/interpreter.ts';
 import { type BlockCall, CANCELLED, type RunOutcome } from '../flow/run.ts';
-import type { JudgeRun } from '../flow/test-case.ts';
+import type { JudgeRun, ToolAnswers } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { acceptTest } from './accept-test.ts';
@@ -18,7 +18,7 @@ import type { ActivityDeps } from './activity-deps.ts';
 import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { createBlockExecutor } from './block-executor.ts';
-import { evaluateTest, readJudgement } from './evaluate-test.ts';
+import { evaluateTest, type LastCall, readJudgement } from './evaluate-test.ts';
 import { createModelCaller } from './model-activities.ts';
 import { runBlockAttempt } from './run-block-attempt.ts';
 import { runCode } from './run-code.ts';
@@ -52,8 +52,7 @@ export function createActivities(deps: ActivityDeps) {
       ),
 
     /** Counts the items of a stored value; undefined when it is not an array. */
-    inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined }> =>
-      inspect(callId, value, inspectItems),
+    inspectValue: (callId: string, value: Value): Promise<ItemCounts> => inspect(callId, value, inspectItems),
 
     /** Tells whether a loop's condition holds for a stored value. */
     checkCondition: (callId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
@@ -64,8 +63,8 @@ export function createActivities(deps: ActivityDeps) {
       runAttempt((attempt) => acceptTest(deps, executionId, attempt)),
 
     /** Records the verdict on a test case whose run has ended, or returns the run of the model that is to judge it. */
-    evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
-      runAttempt((attempt) => evaluateTest(deps, executionId, attempt)),
+    evaluateTest: (executionId: string, last?: LastCall): Promise<JudgeRun | ToolAnswers | undefined> =>
+      runAttempt((attempt) => evaluateTest(deps, executionId, attempt, last)),
 
     /** Records the verdict of the ended run that judged a test case. */
     readJudgement: (executionId: string): Promise<void> =>

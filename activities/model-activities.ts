@@ -68,10 +68,11 @@ export function createModelCaller(
       isLocal: false,
       keep: (value) => isKeepable(value) && keep(own, value),
     };
+    const startedAt = performance.now();
     try {
       return await make(execution, own, found);
     } catch (error) {
-      return toRegularCall(error, own);
+      return toRegularCall(error, own, performance.now() - startedAt);
     }
   }
 
@@ -91,6 +92,7 @@ export function createModelCaller(
       async (execution, attempt) => {
         // Others may be started while this run waits for a model.
         inProcessRuns.releasePermit(execution.callId);
+        if ((await blocks.find(execution)).isGiven) return blocks.run(execution, attempt, refuseToRun);
         if (attempt.isLocal) return callLocally(execution, attempt);
         // The refused attempt was a local one. This failure gives the engine the cause and the time of the next.
         const { refused } = earlier ?? {};
@@ -101,23 +103,27 @@ export function createModelCaller(
     );
 }
 
+async function refuseToRun(): Promise<never> {
+  throw new Error('The output of this block was known.');
+}
+
 function keep(attempt: Attempt, value: object): true {
   attempt.kept = value;
   return true;
 }
 
 /** Has a failed local call repeated as a regular one, unless it has failed for good. */
-function toRegularCall(error: unknown, { kept, signal }: Attempt): RegularCall {
+function toRegularCall(error: unknown, { kept, signal }: Attempt, tookMs: number): RegularCall {
   const isCancelled = signal.aborted && !isDrained(signal);
   const isFinal = [ServiceError, ApplicationFailure].some((type) => error instanceof type);
   if (isCancelled || isFinal || isUnstorableValue(error)) throw error;
-  const earlier = { ...(kept !== undefined && { kept }), ...refusalOf(error) };
+  const earlier = { ...(kept !== undefined && { kept }), ...refusalOf(error, tookMs) };
   if (!signal.aborted && !(error instanceof PermitRejected)) logFault(error, Context.current().info);
   return { regular: Object.keys(earlier).length > 0 ? { earlier } : {} };
 }
 
-function refusalOf(error: unknown): EarlierAttempt {
+function refusalOf(error: unknown, tookMs: number): EarlierAttempt {
   if (!(error instanceof ModelUnavailable)) return {};
   const { message, retryAfterMs, isUnreadable } = error;
-  return { refused: { message, retryAfterMs, isUnreadable } };
+  return { refused: { message, retryAfterMs, isUnreadable, tookMs } };
 }

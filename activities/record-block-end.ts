@@ -3,11 +3,13 @@ import { isUnstorableValue } from '../db/connection/database-errors.ts';
 import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
 import { storeOutput } from '../db/stored-values/stored-outputs.ts';
 import type { StoredRunInput } from '../db/tables/run-input.ts';
+import type { CodeLog } from '../flow/code-log.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
-import type { LastAnswer } from '../flow/model-call.ts';
-import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
+import type { KeptAnswer } from '../flow/model-call.ts';
+import { countRounds, type Pause, type ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { weigh } from '../platform/json-text/measure-json.ts';
+import { NO_TOKENS } from '../platform/models/token-usage.ts';
 import type { StoredObject } from '../platform/object-store/object-store.ts';
 import { log } from '../platform/observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
@@ -27,12 +29,14 @@ export type BlockEnd = {
   /** The output as the next blocks get it. */
   value?: Value;
   error?: { code: ErrorCode; message: string };
-  /** With an error. */
-  lastAnswer?: LastAnswer;
+  /** Without an error: its reasoning alone. */
+  lastAnswer?: KeptAnswer;
+  logs?: CodeLog[];
+  pinned?: boolean;
 };
 
 /** The usage of a block that called no model. */
-export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+export const UNUSED: ModelUsage = { ...NO_TOKENS, costMicrocredits: 0 };
 
 /**
  * Records the end of a block execution and, given a `result`, the end of its run. Returns whether this call recorded the end, and
@@ -43,7 +47,7 @@ export async function recordBlockEnd(
   { db, balanceLimit }: Pick<ActivityDeps, 'db' | 'balanceLimit'>,
   attempt: Attempt,
   payer: Payer,
-  trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error' | 'lastAnswer'>,
+  trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error' | 'lastAnswer' | 'logs' | 'pinned'>,
   end: BlockEnd,
   result: Value | undefined,
 ): Promise<{ recorded: boolean; error: BlockEnd['error'] }> {
@@ -86,17 +90,20 @@ export function toError({ code, message }: ServiceError): NonNullable<BlockEnd['
 /** Makes the reply of a block that paused from its recorded conversation, which ends with the model's tool calls. */
 export function toPause(
   stepId: string,
-  iterations: number,
+  model: string,
   messages: ToolCallMessage[],
   continuation: StoredRunInput['continuation'],
 ): Pause {
+  const resume = continuation?.resume?.step_id === stepId ? continuation.resume : undefined;
+  const before = resume ? resume.iterations - countRounds(resume.messages) : 0;
   const last = messages.at(-1);
   return {
     ...(continuation && { carriedBytes: weigh(JSON.stringify(continuation.outputs)) }),
     paused: {
       step_id: stepId,
-      iterations,
+      iterations: before + countRounds(messages),
       tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
+      model,
     },
   };
 }

@@ -11,10 +11,13 @@ import type { Attempt } from './attempts/run-attempt.ts';
 import type { Output } from './attempts/serialize-output.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
+import type { OnRan } from './code/sandbox.ts';
 import { SandboxCrashed } from './code/sandbox-errors.ts';
+import { showRefusal } from './show-under-way.ts';
 
 /** When the same code crashes this many sandboxes in a row, the code is at fault. */
 const CRASHES_MAX = 3;
+const CRASHED = 'The code crashed its sandbox.';
 
 /**
  * Runs the JavaScript of a code block. The cost of its processor time is reserved first and charged however the code ends. Throws
@@ -41,7 +44,7 @@ export async function runCode(
     return await blocks.run(
       execution,
       attempt,
-      async ({ block, input, message, parameters, outputs, payer, usage }) => {
+      async ({ block, input, message, parameters, outputs, payer, usage, printed }) => {
         using _processPermit = await acquire(gates.sandbox, organization, attempt, awaited ? 'high' : 'low');
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
@@ -51,9 +54,15 @@ export async function runCode(
           usage.reserved = true;
         }
         const code = { source: block.prompt ?? '', input, message, parameters, outputs, timeoutMs };
-        const run = (onUsed: (ms: number) => void) => sandbox.run(organization, code, attempt.signal, onUsed);
-        return await runUntilCrashes(run, (ms) => {
+        const run = (onRan: OnRan) => sandbox.run(organization, code, attempt.signal, onRan);
+        const onRan: OnRan = (ms, logs) => {
+          printed.logs = logs;
           usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
+        };
+        return await runUntilCrashes(run, onRan, async (tookMs) => {
+          attempt.refusals += 1;
+          const crash = { code: 'CODE_ERROR', message: CRASHED, tookMs, retryInMs: 0 } as const;
+          await showRefusal(db, blocks, execution, attempt, crash).catch(() => undefined);
         });
       },
     );
@@ -66,23 +75,27 @@ export async function runCode(
 }
 
 async function runUntilCrashes(
-  run: (onUsed: (milliseconds: number) => void) => Promise<Output>,
-  onUsed: (milliseconds: number) => void,
+  run: (onRan: OnRan) => Promise<Output>,
+  onRan: OnRan,
+  onCrash: (tookMs: number) => Promise<void>,
 ): Promise<Output> {
   for (let crashes = 1; ; crashes += 1) {
     const began = performance.now();
     try {
       return await inSpan('sandbox', {}, (span) =>
-        run((ms) => {
+        run((ms, logs) => {
           span.set({ 'weir.sandbox.processor_time': ms / 1_000 });
-          onUsed(ms);
+          onRan(ms, logs);
         }),
       );
     } catch (error) {
       if (!(error instanceof SandboxCrashed)) throw error;
-      if (crashes < CRASHES_MAX) continue;
+      if (crashes < CRASHES_MAX) {
+        await onCrash(performance.now() - began);
+        continue;
+      }
       // How much processor time it took is lost with its process.
-      onUsed(performance.now() - began);
+      onRan(performance.now() - began, []);
       throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
     }
   }

@@ -70,7 +70,11 @@ function measureConversation(
 ): { chars: number; build(): ToolCallMessage[] } {
   const given = { message, previousOutput: input, parameters, outputs };
   const prompt = conversation ? undefined : measurePrompt(registry, block, given, tools);
-  const besides = JSON.stringify([block.processor_config?.system, tools]).length;
+  const besides = JSON.stringify([
+    block.processor_config?.system,
+    block.processor_config?.messages,
+    tools,
+  ]).length;
   return {
     chars: (prompt?.length ?? JSON.stringify(conversation).length) + besides,
     build: () => conversation ?? [{ role: 'user', content: prompt?.build() ?? '' }],

@@ -46,7 +46,7 @@ export async function showUnderWay<T>(
     // What is written of the refusal comes after this.
     if (isRefused) await shown;
     // Only now: the row is deleted after its write.
-    else if (shown || attempt.begun > 1 || attempt.number > 1)
+    else if (shown || attempt.begun > 1 || attempt.number > 1 || attempt.refusals > 0)
       void Promise.resolve(shown)
         .then(() => hideBlock(db, execution))
         .catch(() => undefined);
@@ -61,7 +61,8 @@ export async function showRefusal(
   attempt: Attempt,
   refusal: Refusal,
 ): Promise<void> {
-  await showAttempt(db, await describeAttempt(blocks, execution, attempt), refusal);
+  const startedAt = performance.now() - refusal.tookMs;
+  await showAttempt(db, await describeAttempt(blocks, execution, attempt, startedAt), refusal);
 }
 
 /** Describes an attempt to those who follow its run. */
@@ -69,7 +70,7 @@ async function describeAttempt(
   blocks: Pick<BlockExecutor, 'find'>,
   execution: BlockExecution,
   attempt: Attempt,
-  startedAt = performance.now(),
+  startedAt: number,
 ): Promise<BlockAttempt> {
   const { callId, blockKey, stepId, input } = execution;
   const { name, processor_type: processorType, model } = (await blocks.find(execution)).block;

@@ -49,12 +49,15 @@ import { usageRoutes } from './organizations/usage.ts';
 import { openApiDocument } from './reference/open-api.ts';
 import { serveReference } from './reference/page.ts';
 import { blockRoutes, outputUrlRoutes } from './runs/blocks.ts';
+import { bulkRetryRoutes } from './runs/bulk-retries.ts';
 import { cancelRoutes } from './runs/cancel.ts';
 import { cancelRunsRoutes } from './runs/cancel-runs.ts';
+import { runHourRoutes } from './runs/count-run-hours.ts';
 import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
 import { forkRoutes } from './runs/fork.ts';
 import { draftRunRoutes, jobRoutes } from './runs/jobs.ts';
+import { runErrorRoutes } from './runs/list-run-errors.ts';
 import { allRunsRoutes, operatorRunRoutes, runRoutes } from './runs/list-runs.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
@@ -86,7 +89,10 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...repeatRoutes(deps),
     ...runRoutes(deps),
     ...allRunsRoutes(deps),
+    ...runErrorRoutes(deps),
+    ...runHourRoutes(deps),
     ...retryRunsRoutes(deps),
+    ...bulkRetryRoutes(deps),
     ...cancelRunsRoutes(deps),
     ...stepRoutes(deps, updates),
     ...draftRunRoutes(deps),

@@ -6,6 +6,7 @@ import { Command, Help, type Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { addCompletionCommand } from './terminal/completion.ts';
 import { addHelpCommand } from './terminal/help.ts';
+import { printLine, printsForScripts } from './terminal/print.ts';
 
 /** Minimum width of descriptions; where the longest command leaves less, descriptions stand below their commands. */
 const DESCRIPTION_MIN_COLUMNS = 20;
@@ -17,7 +18,8 @@ const COMMANDS: [names: string, load: () => Promise<(program: Command) => void>]
   ['login logout', async () => (await import('./sign-in/login.ts')).addLoginCommands],
   ['whoami', async () => (await import('./sign-in/login.ts')).addWhoamiCommand],
   ['flow', async () => (await import('./flows/commands.ts')).addFlowCommands],
-  ['test', async () => (await import('./flows/test-flows.ts')).addTestCommand],
+  ['test', async () => (await import('./flows/commands.ts')).addTestCommand],
+  ['test-runs', async () => (await import('./flows/commands.ts')).addTestRunCommands],
   ['run', async () => (await import('./commands/run.ts')).addRunCommand],
   ['runs', async () => (await import('./commands/runs.ts')).addRunsCommands],
   ['org', async () => (await import('./commands/organizations.ts')).addOrganizationCommands],
@@ -37,6 +39,13 @@ const COMMANDS: [names: string, load: () => Promise<(program: Command) => void>]
   ['doctor', async () => (await import('./doctor/doctor.ts')).addDoctorCommand],
   ['operator', async () => (await import('./operator/commands.ts')).addOperatorCommands],
   ['backup restore', async () => (await import('./backup/commands.ts')).addBackupCommands],
+];
+
+/** The names of all commands, without aliases. */
+export const COMMAND_NAMES = [
+  ...COMMANDS.flatMap(([names]) => names.replace('key keys', 'key').split(' ')),
+  'completion',
+  'help',
 ];
 
 /** Declares the command with this name; every command where none has it. */
@@ -66,6 +75,12 @@ function completeCommands(command: Command): void {
     minWidthToWrap: DESCRIPTION_MIN_COLUMNS,
     optionDescription: describeOption,
     formatItem,
+  });
+  // A failure is then reported as JSON.
+  command.configureOutput({
+    writeErr(text) {
+      if (!printsForScripts()) printLine(text, process.stderr);
+    },
   });
   command.exitOverride().showHelpAfterError('Add --help to see how the command is used.');
   for (const child of command.commands) completeCommands(child);

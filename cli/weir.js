@@ -2,6 +2,7 @@
 // Runs weir.ts under the project's own Node, whatever Node `npx` started this file with, from code compiled before.
 import { spawn } from 'node:child_process';
 import module, { createRequire } from 'node:module';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,22 +15,27 @@ if (process.argv.length === 3 && process.argv[2] === '--version')
   console.log(createRequire(import.meta.url)('../package.json').version);
 else if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache(compiled);
+  process.on('disconnect', () => process.exit(1));
+  process.channel?.unref();
   try {
     await import('./weir.ts');
   } catch (error) {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    console.error('A package is missing. Run npm ci in the checkout.');
-    process.exitCode = 1;
+    fail('A package is missing. Run npm ci in the checkout.');
   }
 } else {
   const node = findNode();
   if (node) run(node);
-  else {
-    console.error(
+  else
+    fail(
       `Weir needs Node 24 or newer; this is ${process.version}. Run npm ci in the checkout: it installs one.`,
     );
-    process.exitCode = 1;
-  }
+}
+
+function fail(message) {
+  const detail = { code: 'COMMAND_FAILED', message };
+  console.error(process.argv.includes('--json') ? JSON.stringify({ detail }) : message);
+  process.exitCode = 1;
 }
 
 function findNode() {
@@ -47,13 +53,13 @@ function findNode() {
 
 function run(node) {
   const child = spawn(node, [main, ...process.argv.slice(2)], {
-    stdio: 'inherit',
+    // By the channel, the child learns when this process is killed.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NODE_COMPILE_CACHE: compiled },
   });
-  // A terminal sends Ctrl-C to both processes. The child decides how to end, and this process ends with it.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  // The child decides how to end, and this process ends with it. A terminal sends Ctrl-C to both.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
-    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+    process.exitCode = code ?? 128 + constants.signals[signal];
   });
 }

@@ -134,6 +134,16 @@ const runs = createRoute({
   validateSearch: dropUnknown(parseRunFilter),
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
 });
+const bulkRetries = createRoute({
+  getParentRoute: () => project,
+  path: '/bulk-retries',
+  component: lazyRouteComponent(() => import('./runs/bulk-retries-page.tsx'), 'BulkRetriesPage'),
+});
+const bulkRetry = createRoute({
+  getParentRoute: () => project,
+  path: '/bulk-retries/$bulkId',
+  component: lazyRouteComponent(() => import('./runs/bulk-retry-page.tsx'), 'BulkRetryPage'),
+});
 const run = createRoute({
   getParentRoute: () => project,
   path: '/flows/$flow/runs/$executionId',
@@ -178,7 +188,15 @@ const tree = root.addChildren([
     delivery,
     usage,
     settings.addChildren([organization, members, projects, modelKeys, credits, auditLog]),
-    project.addChildren([flows, apiKeys, runs, run, flow.addChildren([editor, versions, tests, call])]),
+    project.addChildren([
+      flows,
+      apiKeys,
+      runs,
+      bulkRetries,
+      bulkRetry,
+      run,
+      flow.addChildren([editor, versions, tests, call]),
+    ]),
   ]),
 ]);
 

@@ -1,5 +1,16 @@
 -- Written by `npm run schema-dump` from the database that the migrations make. Not for editing.
 
+CREATE OR REPLACE FUNCTION public.add_failed_attempt(p_attempts jsonb, p_code text, p_message text, p_took_ms double precision)
+ RETURNS jsonb
+ LANGUAGE sql
+AS $function$
+    select case when jsonb_array_length(known) < 13 then known else known - 3 end || jsonb_build_object(
+        'number', coalesce((known -> -1 ->> 'number')::integer, 0) + 1,
+        'startedAt', clock_timestamp() - p_took_ms * interval '1 millisecond', 'endedAt', clock_timestamp(),
+        'code', p_code, 'message', p_message)
+      from (select coalesce(p_attempts, '[]') as known) as listed
+  $function$;
+
 CREATE OR REPLACE FUNCTION public.add_webhook_delivery()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -91,6 +102,26 @@ AS $function$
       return sha256(convert_to(value::text, 'UTF8'));
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.error_group_of_run(flow uuid, outcome text, error json)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+    declare
+      written text := error::text;
+      message text;
+    begin
+      if outcome not in ('failed', 'refused') then return null; end if;
+      message := left(substring(written from '"message": ?"((?:[^"\\]|\\.)*)"'), 1000);
+      message := regexp_replace(message, '\\"([^"\\]|\\[^"])*\\"|“[^”]*”|`[^`]*`|(?<![0-9A-Za-z])''[^'']*''(?![0-9A-Za-z])', '"', 'g');
+      message := regexp_replace(message, '[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}', '0', 'gi');
+      message := regexp_replace(message, '[0-9A-Za-z_]*[0-9][0-9A-Za-z_]*([.,:-][0-9A-Za-z_]*[0-9][0-9A-Za-z_]*)*', '0', 'g');
+      return left(encode(sha256(convert_to(
+        flow || '/' || coalesce(substring(written from '"code": ?"([A-Z_]+)"'), '')
+          || '/' || coalesce(substring(written from '"step_id": ?"((?:[^"\\]|\\.)*)"'), '')
+          || '/' || coalesce(left(message, 400), ''), 'UTF8')), 'hex'), 12);
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.link_output(p_execution_id uuid, p_block_key text, p_sha256 text)
  RETURNS void
  LANGUAGE plpgsql
@@ -176,12 +207,13 @@ AS $function$
       else 'failed' end
     from substring(error::text from '"code": ?"([A-Z_]+)"') as code $function$;
 
-CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, p_last_answer json, OUT recorded boolean, OUT cancelled boolean, OUT uncharged bigint)
+CREATE OR REPLACE FUNCTION public.record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text, p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text, p_prompt_tokens integer, p_cached_tokens integer, p_cache_write_tokens integer, p_completion_tokens integer, p_reasoning_tokens integer, p_usage_estimated boolean, p_cost_microcredits bigint, p_latency_ms integer, p_attempts integer, p_started_at timestamp with time zone, p_finished_at timestamp with time zone, p_result json, p_charged_to uuid, p_maximum bigint, p_last_answer json, p_logs json, p_pinned boolean, OUT recorded boolean, OUT cancelled boolean, OUT uncharged bigint)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
   declare
     carried record;
+    earlier jsonb;
     cost bigint := p_cost_microcredits;
     balance bigint;
   begin
@@ -218,20 +250,27 @@ AS $function$
       end if;
       uncharged := uncharged - cost;
     end if;
+    select u.failed_attempts into earlier from block_under_way u
+      where u.execution_id = p_execution_id and u.block_key = p_block_key;
     insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
-        model, prompt_tokens, completion_tokens, cost_microcredits, uncharged_microcredits, latency_ms, attempts,
-        started_at, finished_at, last_answer)
+        model, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens, usage_estimated,
+        cost_microcredits, uncharged_microcredits, latency_ms, attempts,
+        started_at, finished_at, last_answer, logs, failed_attempts, pinned)
       values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
-        p_model, p_prompt_tokens, p_completion_tokens, cost, uncharged, p_latency_ms, p_attempts,
-        p_started_at, p_finished_at, p_last_answer)
+        p_model, p_prompt_tokens, p_cached_tokens, p_cache_write_tokens, p_completion_tokens, p_reasoning_tokens,
+        p_usage_estimated, cost, uncharged, p_latency_ms,
+        greatest(p_attempts, coalesce((earlier -> -1 ->> 'number')::integer, 0) + 1),
+        p_started_at, p_finished_at, p_last_answer, p_logs, earlier, p_pinned)
       on conflict on constraint block_run_pkey do update
         set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
           status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
-          model = excluded.model, prompt_tokens = excluded.prompt_tokens,
-          completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
+          model = excluded.model, prompt_tokens = excluded.prompt_tokens, cached_tokens = excluded.cached_tokens,
+          cache_write_tokens = excluded.cache_write_tokens, completion_tokens = excluded.completion_tokens,
+          reasoning_tokens = excluded.reasoning_tokens, usage_estimated = excluded.usage_estimated, cost_microcredits = excluded.cost_microcredits,
           uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
           attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
-          last_answer = excluded.last_answer, recorded = default
+          last_answer = excluded.last_answer, logs = excluded.logs, failed_attempts = excluded.failed_attempts, pinned = excluded.pinned,
+          recorded = default
         where p_status <> 'cancelled' and (b.status = 'cancelled'
           or b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0);
     recorded := found;
@@ -371,8 +410,16 @@ CREATE TABLE api_key (
   constraint api_key_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE api_key_pepper (
+  is_only boolean not null default true,
+  hmac bytea not null,
+  constraint api_key_pepper_is_only_check CHECK (is_only),
+  constraint api_key_pepper_pkey PRIMARY KEY (is_only)
+);
+
 CREATE TABLE audit_entry (
   id bigint generated always as identity not null,
+  entry_id uuid not null default gen_random_uuid(),
   organization_id uuid not null,
   actor text not null,
   action text not null,
@@ -395,13 +442,20 @@ CREATE TABLE block_run (
   output json,
   error json,
   last_answer json,
+  logs json,
+  failed_attempts jsonb,
   model text,
   prompt_tokens integer not null default 0,
+  cached_tokens integer not null default 0,
+  cache_write_tokens integer not null default 0,
   completion_tokens integer not null default 0,
+  reasoning_tokens integer not null default 0,
+  usage_estimated boolean not null default false,
   cost_microcredits bigint not null default 0,
   uncharged_microcredits bigint not null default 0,
   latency_ms integer not null,
   attempts integer not null,
+  pinned boolean not null default false,
   started_at timestamp with time zone not null,
   finished_at timestamp with time zone not null,
   recorded xid8 not null default pg_current_xact_id(),
@@ -421,8 +475,26 @@ CREATE TABLE block_under_way (
   started_at timestamp with time zone not null,
   last_error text,
   next_attempt_at timestamp with time zone,
+  failed_attempts jsonb,
   recorded xid8 not null default pg_current_xact_id(),
   constraint block_under_way_pkey PRIMARY KEY (execution_id, block_key)
+);
+
+CREATE TABLE bulk_retry (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  started_by text not null,
+  started_at timestamp with time zone not null default now(),
+  filter json not null,
+  planned integer not null,
+  refused integer not null default 0,
+  refusals json not null default '[]'::json,
+  stopped_by text,
+  next_cursor uuid,
+  cancelled_at timestamp with time zone,
+  cancelled_by text,
+  constraint bulk_retry_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE connected_assistant (
@@ -647,9 +719,11 @@ CREATE TABLE run (
   started_by text,
   repeats uuid,
   first_attempt uuid,
+  bulk_id uuid,
   request_id text,
   trace_context json,
   outcome text not null generated always as (outcome_of_run(status, error)) stored,
+  error_group text generated always as (error_group_of_run(flow_id, outcome_of_run(status, error), error)) stored,
   constraint run_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint run_mode_check CHECK ((mode = ANY (ARRAY['execute'::text, 'jobs'::text, 'step'::text, 'test'::text]))),
   constraint run_model_keys_while_needed CHECK (((model_keys IS NOT NULL) = ((model_key_providers IS NOT NULL) AND (status = 'started'::text) AND (cancel_requested_at IS NULL)))),
@@ -733,7 +807,10 @@ CREATE TABLE usage (
   cancelled bigint not null default 0,
   refused bigint not null default 0,
   prompt_tokens bigint not null,
+  cached_tokens bigint not null default 0,
+  cache_write_tokens bigint not null default 0,
   completion_tokens bigint not null,
+  reasoning_tokens bigint not null default 0,
   microcredits bigint not null,
   constraint usage_pkey PRIMARY KEY (organization_id, day, project_id, flow_id, version, key_id, subject, latency)
 );
@@ -805,6 +882,8 @@ CREATE INDEX audit_entry_of_action ON public.audit_entry USING btree (organizati
 
 CREATE INDEX audit_entry_of_actor ON public.audit_entry USING btree (organization_id, actor, created_at DESC);
 
+CREATE INDEX bulk_retry_newest ON public.bulk_retry USING btree (project_id, id DESC);
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
 CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execution_id);
@@ -836,6 +915,10 @@ CREATE INDEX run_newest_of_key ON public.run USING btree (key_id, flow_id, outco
 CREATE INDEX run_newest_of_kind ON public.run USING btree (flow_id, outcome, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
 
 CREATE INDEX run_newest_of_version ON public.run USING btree (flow_version_id, outcome, mode, environment, started_at DESC, execution_id DESC) WHERE (continues IS NULL);
+
+CREATE INDEX run_of_bulk ON public.run USING btree (bulk_id, outcome) WHERE (bulk_id IS NOT NULL);
+
+CREATE INDEX run_of_error_group ON public.run USING btree (flow_id, error_group, outcome, mode, environment, started_at DESC, execution_id DESC) INCLUDE (flow_version_id) WHERE ((continues IS NULL) AND (error_group IS NOT NULL));
 
 CREATE INDEX run_of_version ON public.run USING btree (flow_version_id);
 
@@ -897,6 +980,10 @@ ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (ex
 
 ALTER TABLE block_under_way ADD CONSTRAINT block_under_way_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id) ON DELETE CASCADE;
 
+ALTER TABLE bulk_retry ADD CONSTRAINT bulk_retry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE bulk_retry ADD CONSTRAINT bulk_retry_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
+
 ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, production_version) REFERENCES flow_version(flow_id, version);
 
 ALTER TABLE flow ADD CONSTRAINT flow_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id);
@@ -922,6 +1009,8 @@ ALTER TABLE project ADD CONSTRAINT project_organization_id_fkey FOREIGN KEY (org
 ALTER TABLE reservation ADD CONSTRAINT reservation_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
 
 ALTER TABLE reservation ADD CONSTRAINT reservation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
+
+ALTER TABLE run ADD CONSTRAINT run_bulk_id_fkey FOREIGN KEY (bulk_id) REFERENCES bulk_retry(id);
 
 ALTER TABLE run ADD CONSTRAINT run_concluded_by_fkey FOREIGN KEY (concluded_by) REFERENCES run(execution_id);
 

@@ -1,16 +1,27 @@
 // The types of the tables for Kysely. A test compares schema.sql with the migrated database.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { CodeLog } from '../flow/code-log.ts';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
 import type { ErrorCode } from '../flow/errors.ts';
-import type { LastAnswer } from '../flow/model-call.ts';
+import type { KeptAnswer } from '../flow/model-call.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { TraceContext } from '../platform/observability/tracing.ts';
 import type { ApiKeyTable, ConnectedAssistantTable, Now, OperatorKeyTable } from './tables/access.ts';
+import type { BulkRetryTable } from './tables/bulk-retries.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
+
+/** An attempt at a block that failed and was repeated; the times are ISO 8601. */
+export type FailedAttempt = {
+  number: number;
+  startedAt: string;
+  endedAt: string;
+  code: ErrorCode;
+  message: string;
+};
 
 interface BlockRunTable {
   execution_id: string;
@@ -28,16 +39,29 @@ interface BlockRunTable {
   /** null when the block failed, and when the output is in the object of a linked row of stored_object. */
   output: ColumnType<Json, string | null, string | null>;
   error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
-  /** The model's last answer, of an llm block that failed. */
-  last_answer: ColumnType<LastAnswer | null, string | null, string | null>;
+  /** The model's last answer, of an llm block that failed; of another one, the reasoning of the answer. */
+  last_answer: ColumnType<KeptAnswer | null, string | null, string | null>;
+  /** The console lines of a code block; null without any. */
+  logs: ColumnType<CodeLog[] | null, string | null, string | null>;
+  /** The first and the last attempts that failed before the last attempt; null without any. */
+  failed_attempts: FailedAttempt[] | null;
   model: string | null;
   prompt_tokens: Generated<number>;
+  /** Parts of the prompt tokens: read from a cache, and written to one. */
+  cached_tokens: Generated<number>;
+  cache_write_tokens: Generated<number>;
   completion_tokens: Generated<number>;
+  /** Part of the completion tokens. */
+  reasoning_tokens: Generated<number>;
+  /** Whether a provider left out counts, which are estimated. */
+  usage_estimated: Generated<boolean>;
   cost_microcredits: Generated<number>;
   /** The cost beyond the balance, or the maximum of the run: the operator bears it. */
   uncharged_microcredits: Generated<number>;
   latency_ms: number;
   attempts: number;
+  /** Whether the output is one that the run was given, and the block did not run. */
+  pinned: Generated<boolean>;
   started_at: Date;
   finished_at: Date;
   /** The id (xid8) of the transaction that recorded the block: the order of a run's events. */
@@ -61,6 +85,8 @@ interface BlockUnderWayTable {
   last_error: Generated<string | null>;
   /** When the next attempt is due; null during an attempt. */
   next_attempt_at: Generated<Date | null>;
+  /** As in block_run. */
+  failed_attempts: Generated<FailedAttempt[] | null>;
   /** The id (xid8) of the transaction that last changed the row. */
   recorded: Generated<string>;
 }
@@ -146,7 +172,10 @@ interface UsageTable {
   cancelled: Generated<number>;
   refused: Generated<number>;
   prompt_tokens: number;
+  cached_tokens: Generated<number>;
+  cache_write_tokens: Generated<number>;
   completion_tokens: number;
+  reasoning_tokens: Generated<number>;
   microcredits: number;
 }
 
@@ -336,6 +365,8 @@ export interface RunTable {
   error: ColumnType<StoredError | null, string | null, string | null>;
   /** How the run ended; otherwise its status. */
   outcome: ColumnType<RunOutcomeName | (typeof OPEN_RUN_STATUSES)[number], never, never>;
+  /** Equal for failures of the flow that are alike; null for runs that have not failed, or were cancelled. */
+  error_group: ColumnType<string | null, never, never>;
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
@@ -367,6 +398,8 @@ export interface RunTable {
   repeats: string | null;
   /** The run with which the chain of repetitions began; null for a run that repeats none. */
   first_attempt: string | null;
+  /** The bulk retry that started the run. */
+  bulk_id: string | null;
   /** The trace of the request that began the call; null while tracing is off. */
   trace_context: ColumnType<TraceContext | null, string | null | undefined, never>;
   /** The point where this call paused. */
@@ -417,6 +450,8 @@ interface ModelKeyTable {
 /** A record of who changed what: one row per management write, in its transaction. */
 interface AuditEntryTable {
   id: Generated<number>;
+  /** The id that readers see. */
+  entry_id: Generated<string>;
   organization_id: string;
   /** A user id, `api_key/{key_id}`, `operator/{key_id}`, or `service`. */
   actor: string;
@@ -441,8 +476,10 @@ export interface Schema extends WebhookTables {
   project: ProjectTable;
   api_key: ApiKeyTable;
   operator_key: OperatorKeyTable;
+  api_key_pepper: { is_only: Generated<boolean>; hmac: Buffer };
   flow: FlowTable;
   flow_version: FlowVersionTable;
+  bulk_retry: BulkRetryTable;
   run: RunTable;
   block_run: BlockRunTable;
   block_under_way: BlockUnderWayTable;

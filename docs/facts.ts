@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildDocument } from '../api/reference/build-document.ts';
+import { readCases } from '../test/providers/read-cases.ts';
 import { listPages, measureProse, type Prose } from './measure-prose.ts';
 import { measureRequest } from './measure-request.ts';
 
@@ -105,6 +106,11 @@ function printTests(inTest: File[]): void {
     ['test files', tests.length, linesOf(tests)],
     ['their helpers', inTest.length - tests.length, linesOf(inTest) - linesOf(tests)],
   ]);
+  const cases = readCases();
+  print('Provider cases', [
+    ['cases', new Set(cases.map(({ id }) => id.split('.')[0])).size],
+    ['with the members of each', cases.length],
+  ]);
   for (const name of globSync('test-results/*.json', { cwd: ROOT })) {
     const { command, seconds, passed, failed, parts = {} } = readJson(name);
     if (command === undefined || seconds === undefined) continue;
@@ -138,6 +144,7 @@ function printProse(pages: Prose[]): void {
   const all = {
     page: `all ${pages.length} pages`,
     words: pages.reduce((sum, { words }) => sum + words, 0),
+    code: pages.reduce((sum, { code }) => sum + code, 0),
     sentences: pages.reduce((sum, { sentences }) => sum + sentences, 0),
     long: pages.flatMap(({ long }) => long),
   };

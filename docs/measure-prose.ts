@@ -14,7 +14,7 @@ const BETWEEN_SENTENCES =
   /(?<!(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|No)\.)(?<=[.!?…][)"'’”*_\]]*)\s+(?=[(["'“‘*_`]*[\p{Lu}\p{N}`/])/u;
 const STOP = /[.!?…:][)"'’”*_\]]*$/;
 
-export type Prose = { page: string; words: number; sentences: number; long: string[] };
+export type Prose = { page: string; words: number; code: number; sentences: number; long: string[] };
 
 /** Lists the Markdown pages under version control that people wrote, by path from the root of the repository. */
 export function listPages(root: string): string[] {
@@ -29,14 +29,19 @@ export function listPages(root: string): string[] {
 }
 
 /**
- * Measures one page. `words` counts all of its text as `wc -w` does. `sentences` counts those of paragraphs, list items and
- * table cells; headings and code blocks have none. Inline code counts as one word, a link as its text.
+ * Measures one page. `words` counts all of its text as `wc -w` does, `code` that of code blocks. `sentences` counts those of
+ * paragraphs, list items and table cells; headings and code blocks have none. Inline code counts as one word, a link as its
+ * text.
  */
 export function measureProse(page: string, text: string): Prose {
   const sentences = splitBlocks(text).flatMap(splitSentences);
   const long = sentences.filter((sentence) => countWords(sentence) > SENTENCE_MAX_WORDS);
-  const words = text.split(/\s+/).filter((word) => word !== '').length;
-  return { page, words, sentences: sentences.length, long };
+  const words = countAll(text);
+  return { page, words, code: words - countAll(withoutCode(text)), sentences: sentences.length, long };
+}
+
+function countAll(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== '').length;
 }
 
 function countWords(text: string): number {
@@ -45,14 +50,9 @@ function countWords(text: string): number {
 
 /** Splits a page into paragraphs, list items and rows of tables, each on one line with inline code as one word. */
 function splitBlocks(text: string): string[] {
-  return text
-    .replaceAll('\r\n', '\n')
+  return withoutCode(text)
     .replace(/^---\n[\s\S]*?\n---\n/, '')
-    .replaceAll(/^([ >]*)(```+|~~~+).*\n(?:[\s\S]*?\n)?\1\2.*$/gm, '\n')
     .replaceAll(/<!--[\s\S]*?-->/g, '')
-    .replaceAll(/^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) ).*$/gm, (line, at: number, all: string) =>
-      isIndentedCode(all, at) ? '' : line,
-    )
     .replaceAll(/^ *> ?(?:\[!\w+\])?/gm, '')
     .replaceAll(/^ *#+ .*$/gm, '\n')
     .replaceAll(/^ *\[[^\]]+\]: .*$/gm, '\n')
@@ -69,6 +69,15 @@ function splitBlocks(text: string): string[] {
         .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
         .replaceAll(/\]\([^)]*\)/g, ']')
         .replaceAll(/<\/?[a-z][^>]*>/g, ''),
+    );
+}
+
+function withoutCode(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/^([ >]*)(```+|~~~+).*\n(?:[\s\S]*?\n)?\1\2.*$/gm, '\n')
+    .replaceAll(/^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) ).*$/gm, (line, at: number, all: string) =>
+      isIndentedCode(all, at) ? '' : line,
     );
 }
 

@@ -6,10 +6,12 @@ import { STATUS } from '../api/http/errors.ts';
 import { ERROR_HELP, FAILED_RUN } from '../api/reference/error-help.ts';
 import { HEADERS } from '../api/reference/headers.ts';
 import { LIMITS } from '../api/reference/limits.ts';
+import { MODELS } from '../dev/demo-model/models.ts';
 import type { ErrorCode } from '../flow/errors.ts';
 import { OTHER_VARIABLES } from '../platform/config/other-variables.ts';
 import { SECRET_VARIABLES } from '../platform/config/read-environment.ts';
 import { variables } from '../platform/config/variables.ts';
+import { FEATURES } from '../test/providers/features.ts';
 
 /** The path of the page. */
 export const PAGE = path.join(import.meta.dirname, 'reference.md');
@@ -53,6 +55,21 @@ ${table(
   ]),
 )}
 
+## Providers
+
+What the tests try with each preset, against a local server that refuses what the provider refuses:
+
+${table(
+  ['prefix', 'API', 'text', 'schema', 'tools', 'images', 'reasoning', 'cached input', 'streams unasked'],
+  Object.entries(FEATURES).map(([prefix, { api, ...does }]) => [
+    ...[prefix.replace(/^\w+/, (name) => code(`${name}/`)), code(api)],
+    ...[does.text, does.schema, does.tools, does.images, does.reasoning, does.caching, does.streaming],
+  ]),
+)}
+
+A schema is sent in \`response_format\`, or written into the prompt. Readable reasoning is in the trace; other reasoning is
+only counted. With \`json_schema: true\` in the list of models, the schema of a model is sent.
+
 ## Errors
 
 The body of every error is \`{"detail": {"code", "message", …}}\`, except for some errors of MCP. A run that fails is a
@@ -70,6 +87,16 @@ ${table(
       meaning,
       action,
     ]),
+)}
+
+## Demo models
+
+\`npm start\` has these models for experiments. Most of them deviate from OpenAI's API as model servers do.
+A demo model calls a tool whose name is in the prompt, or that \`toolChoice\` demands.
+
+${table(
+  ['model', 'behaviour'],
+  Object.entries(MODELS).map(([model, behaviour]) => [code(`demo/${model}`), behaviour]),
 )}
 
 ## Configuration

@@ -2,7 +2,7 @@
 
 import type { Json } from './definition.ts';
 import { ServiceError } from './errors.ts';
-import { inspectItems, interpret, meets, type Surroundings } from './interpreter.ts';
+import { type ItemCounts, inspectItems, interpret, meets, type Surroundings } from './interpreter.ts';
 import { blockKey, listInnerSteps, type PlannedLoop, type PlannedStep } from './plan.ts';
 import { itemOf, type Load, resolveValue, type Value } from './value.ts';
 
@@ -18,7 +18,7 @@ type ComposedOutputs = Pick<ComposedValues, 'missing'> & {
 };
 
 /** A fact about a value that a loop needs: how many items it has, or whether the loop's condition holds. */
-type Fact = boolean | { items: number | undefined };
+type Fact = boolean | ItemCounts;
 
 export type Facts = Map<string, Fact>;
 

@@ -13,8 +13,15 @@ export type ProcessorType = (typeof PROCESSOR_TYPES)[number];
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
+/** The APIs of OpenAI that a block can choose between. */
+export const OPENAI_APIS = ['openai-chat', 'openai-responses'] as const;
+
+export const PROMPT_CACHES = ['5m', '1h', 'off'] as const;
+
 export const ON_LENGTH = ['fail', 'accept'] as const;
 type OnLength = (typeof ON_LENGTH)[number];
+
+type ExampleMessage = { role: 'user' | 'assistant'; content: string };
 
 /** Limits and switches of one block; every field is optional. */
 type ProcessorConfig = {
@@ -34,11 +41,17 @@ type ProcessorConfig = {
   max_retries?: number;
   /** llm: a system message, sent as it is before the prompt. */
   system?: string;
+  /** llm: examples and earlier turns, sent as they are between the system message and the prompt. */
+  messages?: ExampleMessage[];
   /** llm: sent to the model as they are. */
   top_p?: number;
   stop?: string | string[];
   seed?: number;
   reasoning_effort?: ReasoningEffort;
+  /** llm: the API to call at a provider that has both; when absent as the provider is configured. */
+  api?: (typeof OPENAI_APIS)[number];
+  /** llm: how long a provider keeps the start of the prompt, where it wants a hint; 5 minutes when absent. */
+  prompt_cache?: (typeof PROMPT_CACHES)[number];
 };
 
 /** One processing step. `prompt` is the model's prompt (llm) or the JavaScript source (code). */

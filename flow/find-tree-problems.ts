@@ -11,7 +11,7 @@ import {
   PROCESSOR_TYPES,
   type SequentialStep,
 } from './definition.ts';
-import { isObject, REFUSED_KEYS } from './json.ts';
+import { isObject } from './json.ts';
 import {
   BRANCHES_MAX,
   CODE_TIMEOUT_MAX_MS,
@@ -24,11 +24,8 @@ import { eachStep, formatPath, type PathSegment } from './step-path.ts';
 
 type ShapeProblem = Omit<TreeProblem, 'incomplete'>;
 
-/**
- * Steps and branches cannot have these names, which mean something else as keys of an object. `prototype` does so in functions
- * alone, so the values that callers send may have it as a key.
- */
-export const RESERVED_NAMES: ReadonlySet<string> = new Set([...REFUSED_KEYS, 'prototype']);
+/** Steps and branches cannot have these names, which mean something else as keys of an object. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__']);
 
 /** `incomplete`: something is still missing, as in an unfinished draft; otherwise something is wrong. */
 export type TreeProblem = { path: PathSegment[]; message: string; incomplete: boolean };
@@ -36,11 +33,6 @@ export type TreeProblem = { path: PathSegment[]; message: string; incomplete: bo
 const MODEL = /^[^/\s]+\/\S+$/;
 /** RFC 6901 */
 const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
-
-/** Lists the problems of a well-formed tree, with readable paths. Returns [] for a flow that can run. */
-export function describeTreeProblems(definition: FlowDefinition): { path: string; message: string }[] {
-  return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
-}
 
 /** Lists the problems of a well-formed tree, with paths for programs. Returns [] for a flow that can run. */
 export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
@@ -81,17 +73,17 @@ function checkBlock(block: SequentialStep, depth: number, report: Report): void 
   if (block.processor_type === 'llm' && !MODEL.test(block.model ?? ''))
     report(
       ['model'],
-      'An llm block needs a model with its provider in front, as provider/model.',
+      'A model block needs a model with its provider in front, as provider/model.',
       block.model === undefined,
     );
   if (block.processor_type === 'llm' && !block.prompt)
-    report(['prompt'], 'An llm block needs a prompt.', true);
+    report(['prompt'], 'A model block needs a prompt.', true);
   if (block.processor_type === 'code' && !block.prompt)
     report(['prompt'], 'A code block needs its JavaScript in prompt.', true);
   checkConfig(block, report);
   if (!block.processor_config?.tools_enabled) return;
   const field = ['processor_config', 'tools_enabled'];
-  if (block.processor_type !== 'llm') report(field, 'Only an llm block can call tools.');
+  if (block.processor_type !== 'llm') report(field, 'Only a model block can call tools.');
   if (depth > 0) report(field, 'A block inside a parallel or loop step cannot call tools.');
 }
 

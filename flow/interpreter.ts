@@ -4,7 +4,7 @@ import { ServiceError } from './errors.ts';
 import { findDifference, followPointer } from './json.ts';
 import { BLOCK_RUNS_MAX, LOOP_ITERATIONS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
 import {
-  countBlockRuns,
+  listInnerSteps,
   type PlannedBlock,
   type PlannedLoop,
   type PlannedParallel,
@@ -17,11 +17,17 @@ import { compact, countItems, isLeaf, itemOf, sizeOf, type Value } from './value
 export type Surroundings = {
   /** Runs one block on its input; `iterations` holds the index in each enclosing loop, outermost first. */
   runBlock(block: PlannedBlock, input: Value, iterations: number[]): Promise<Value | Pause>;
-  /** Counts the items of a value that is not inline; undefined when it is not an array. */
-  inspect(value: Value): Promise<{ items: number | undefined }>;
+  /** Counts the items of a value that is not inline. */
+  inspect(value: Value): Promise<ItemCounts>;
   /** Whether the condition holds for a value that is not inline. */
   holds(condition: LoopCondition, value: Value): Promise<boolean>;
 };
+
+/** `items`: undefined for a value that is no array. `inner`: the items of each item, where one has any; null for no array. */
+export type ItemCounts = { items: number | undefined; inner?: (number | null)[] };
+
+/** How many items a value has, and how many each of them has, as far as that is known before it is used. */
+type Known = { items: number | undefined; item?: ((index: number) => Known) | undefined } | undefined;
 
 /**
  * Runs steps one after the other and returns the output of the last one (the input when there are no steps), or the pause of
@@ -33,33 +39,46 @@ export async function interpret(
   surroundings: Surroundings,
 ): Promise<Value | Pause> {
   /** Executions that are certain by now. They are counted before they begin, so that a loop with too many pays for none. */
-  let blockRuns = countBlockRuns(steps, 'least');
+  let blockRuns = countCertain(steps, undefined, []);
 
   /** Runs the steps inside another step, none of whose blocks can pause. */
   async function runSteps(list: PlannedStep[], start: Value, iterations: number[]): Promise<Value> {
     let value = start;
-    for (const step of list) value = requireOutput(step, iterations, await runStep(step, value, iterations));
+    for (const [index, step] of list.entries())
+      value = requireOutput(step, iterations, await runStep(list, index, value, iterations));
     return value;
   }
 
-  function runStep(step: PlannedStep, value: Value, iterations: number[]): Promise<Value | Pause> {
+  /** Runs the step at `index` of a list. */
+  function runStep(
+    list: PlannedStep[],
+    index: number,
+    value: Value,
+    iterations: number[],
+  ): Promise<Value | Pause> {
+    const step = list[index] as PlannedStep;
     switch (step.type) {
       case 'sequential':
         return surroundings.runBlock(step, value, iterations);
       case 'parallel':
         return runParallel(step, value, iterations);
       case 'loop':
-        return step.until ? runUntil(step, step.until, value, iterations) : runOver(step, value, iterations);
+        if (step.until) return runUntil(step, step.until, value, iterations);
+        return runOver(step, list.slice(index + 1), value, iterations);
     }
   }
 
   /** Counts further iterations of a loop. Throws LOOP_LIMIT_EXCEEDED when the call would execute too many blocks. */
   function countIterations(step: PlannedLoop, count: number, iterations: number[]): void {
-    blockRuns += count * countBlockRuns(step.body, 'least');
-    if (blockRuns > BLOCK_RUNS_MAX)
+    blockRuns += count * countCertain(step.body, undefined, iterations);
+    requireFit(step, count, blockRuns, iterations);
+  }
+
+  function requireFit(step: PlannedLoop, count: number, certain: number, iterations: number[]): void {
+    if (certain > BLOCK_RUNS_MAX)
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
-        `With ${count} more iterations of the loop ${step.step_id}, the run would execute at least ${blockRuns} blocks, and may execute ${BLOCK_RUNS_MAX} blocks in one call: give its loops fewer items, or split the work into several runs.`,
+        `With ${count} more iterations of the loop ${step.step_id}, the run would execute at least ${certain} blocks, and may execute ${BLOCK_RUNS_MAX} blocks in one call: give its loops fewer items, or split the work into several runs.`,
         placeOf(step, iterations),
       );
   }
@@ -74,21 +93,18 @@ export async function interpret(
     return compact(composed);
   }
 
-  async function runOver(step: PlannedLoop, value: Value, iterations: number[]): Promise<Value> {
-    const known = countItems(value);
-    const count = known === 'unknown' ? (await surroundings.inspect(value)).items : known;
-    if (count === undefined)
-      throw new ServiceError(
-        'LOOP_INPUT_NOT_ARRAY',
-        `The loop ${step.step_id} needs an array as its input: have the step before it return one, or give the loop an until.`,
-        placeOf(step, iterations),
-      );
-    if (count > step.max_iterations)
-      throw new ServiceError(
-        'LOOP_LIMIT_EXCEEDED',
-        `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}: raise it (at most ${LOOP_ITERATIONS_MAX}), or hand the loop fewer items.`,
-        placeOf(step, iterations),
-      );
+  async function runOver(
+    step: PlannedLoop,
+    after: PlannedStep[],
+    value: Value,
+    iterations: number[],
+  ): Promise<Value> {
+    const known = lookInto(value) ?? ofCounts(await surroundings.inspect(value));
+    const count = requireItems(step, known.items, iterations);
+    // The items also tell how many blocks the loops inside this one, and those after it, run.
+    const more =
+      countCertain([step, ...after], known, iterations) - countCertain(after, undefined, iterations);
+    requireFit(step, count, blockRuns + more, iterations);
     countIterations(step, count, iterations);
     const items: Value[] = [];
     let bytes = 1;
@@ -136,8 +152,8 @@ export async function interpret(
 
   let value = input;
   let answered = 0;
-  for (const step of steps) {
-    const reply = await runStep(step, value, []);
+  for (const [index, step] of steps.entries()) {
+    const reply = await runStep(steps, index, value, []);
     if (isPause(reply)) {
       requireCarriable(step, answered + (reply.carriedBytes ?? 0));
       return reply;
@@ -166,14 +182,69 @@ function requireOutput(step: PlannedStep, iterations: number[], reply: Value | P
   );
 }
 
+/** Returns how many items a loop has. Throws LOOP_INPUT_NOT_ARRAY, and LOOP_LIMIT_EXCEEDED when it may not have so many. */
+function requireItems(step: PlannedLoop, items: number | undefined, iterations: number[]): number {
+  if (items === undefined)
+    throw new ServiceError(
+      'LOOP_INPUT_NOT_ARRAY',
+      `The loop ${step.step_id} needs an array as its input: have the step before it return one, or give the loop an until.`,
+      placeOf(step, iterations),
+    );
+  if (items > step.max_iterations)
+    throw new ServiceError(
+      'LOOP_LIMIT_EXCEEDED',
+      `The loop ${step.step_id} has ${items} items; its max_iterations is ${step.max_iterations}: raise it (at most ${LOOP_ITERATIONS_MAX}), or hand the loop fewer items.`,
+      placeOf(step, iterations),
+    );
+  return items;
+}
+
+/**
+ * Counts the block executions of steps that are certain, whose first step has `input`. A loop over items has as many outputs as
+ * items. Throws where a loop is known to get what it cannot take.
+ */
+function countCertain(steps: PlannedStep[], input: Known, iterations: number[]): number {
+  let known = input;
+  let sum = 0;
+  for (const step of steps) {
+    if (step.type === 'loop' && !step.until) {
+      const items = known ? requireItems(step, known.items, iterations) : 0;
+      const item = known?.item;
+      if (!item) sum += items * countCertain(step.body, undefined, iterations);
+      else
+        for (let index = 0; index < items; index++)
+          sum += countCertain(step.body, item(index), [...iterations, index]);
+      known = known && { items };
+    } else {
+      const inside = step.type === 'loop' ? [...iterations, 0] : iterations;
+      if (step.type === 'sequential') sum += 1;
+      for (const inner of listInnerSteps(step)) sum += countCertain(inner, known, inside);
+      known = undefined;
+    }
+  }
+  return sum;
+}
+
+function lookInto(value: Value): Known {
+  const items = countItems(value);
+  return items === 'unknown' ? undefined : { items, item: (index) => lookInto(itemOf(value, index)) };
+}
+
+function ofCounts({ items, inner }: ItemCounts): NonNullable<Known> {
+  return { items, item: inner && ((index) => ({ items: inner[index] ?? undefined })) };
+}
+
 /** Names the step of an error, with the iteration of each loop around it. */
 function placeOf({ step_id }: PlannedStep, iterations: number[]) {
   return { step_id, ...(iterations.length > 0 && { iterations }) };
 }
 
-/** Tells of a value that was read how many items it has; undefined when it is not an array. */
-export function inspectItems(json: Json): { items: number | undefined } {
-  return { items: Array.isArray(json) ? json.length : undefined };
+/** Counts the items of a value that was read. */
+export function inspectItems(json: Json): ItemCounts {
+  if (!Array.isArray(json)) return { items: undefined };
+  const items = json.length;
+  if (items > LOOP_ITERATIONS_MAX || !json.some(Array.isArray)) return { items };
+  return { items, inner: json.map((item) => (Array.isArray(item) ? item.length : null)) };
 }
 
 /** Whether the value at the condition's pointer equals the condition's value. */

@@ -1,8 +1,26 @@
 // JSON values: pointers, differences, canonical text.
 import type { Json } from './definition.ts';
 
-/** Keys that reach an object's prototype: refused from callers, and never given to callers in what they send back. */
-export const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor']);
+/**
+ * Whether a member may reach the prototype of objects: refused from callers, and never given to callers in what they send back.
+ * All other keys, such as `constructor` and `toString`, are like any other.
+ */
+export function isRefusedMember(key: string, value: unknown): boolean {
+  return (
+    key === '__proto__' || (key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'))
+  );
+}
+
+/** Finds the keys that lead to the first such member of a value whose depth is bounded; undefined when it has none. */
+export function findRefusedMember(value: unknown): string[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    if (isRefusedMember(key, child)) return [key];
+    const path = findRefusedMember(child);
+    if (path) return [key, ...path];
+  }
+  return undefined;
+}
 
 /** `path` is a JSON Pointer, '' for the whole value; a side without a value there is undefined. */
 type Difference = { path: string; expected: Json | undefined; actual: Json | undefined };

@@ -69,3 +69,9 @@ export const ATTEMPTS_OF_A_DAY = 1_500;
 /** Such a failure is repeated after this time, which doubles with each attempt, up to a minute. */
 export const RETRY_MIN_MS = 200;
 export const RETRY_MAX_MS = 60_000;
+
+/** How long a key is kept; afterwards it starts a new run. */
+export const IDEMPOTENCY_KEY_HOURS = 24;
+
+/** Messages in processor_config.messages; together they may have as many bytes as a prompt. */
+export const EXAMPLE_MESSAGES_MAX = 100;

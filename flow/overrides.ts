@@ -38,7 +38,7 @@ export function findOverrideProblems(
     const unusable = findOnLengthProblem(applyOverride(block, override));
     if (unusable) problems.push({ field: `${stepId}.processor_config.on_length`, message: unusable });
     if (override.model !== undefined && block.processor_type !== 'llm')
-      problems.push({ field: `${stepId}.model`, message: 'Only an llm block has a model.' });
+      problems.push({ field: `${stepId}.model`, message: 'Only a model block has a model.' });
     return problems;
   });
 }

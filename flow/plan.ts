@@ -48,16 +48,12 @@ export function listBlocks(definition: FlowDefinition): Block[] {
   return collect(definition.steps);
 }
 
-/**
- * Counts the block executions of steps: the fewest, as known before a loop over items has its items, or the most, by the
- * `max_iterations` of loops.
- */
-export function countBlockRuns(steps: PlannedStep[], bound: 'least' | 'most'): number {
+/** Counts the most block executions that steps may have, by the `max_iterations` of loops. */
+export function countMostRuns(steps: PlannedStep[]): number {
   return steps.reduce((sum, step) => {
     if (step.type === 'sequential') return sum + 1;
-    if (step.type === 'parallel') return sum + countBlockRuns(Object.values(step.branches).flat(), bound);
-    const iterations = bound === 'most' ? step.max_iterations : step.until ? 1 : 0;
-    return sum + iterations * countBlockRuns(step.body, bound);
+    const inside = countMostRuns(listInnerSteps(step).flat());
+    return sum + (step.type === 'loop' ? step.max_iterations * inside : inside);
   }, 0);
 }
 

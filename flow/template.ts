@@ -7,7 +7,9 @@ type Members = { [key: string]: Json };
 /** `outputs`: those of earlier steps, by step_id. */
 export type TemplateValues = { message: string; previousOutput: Json; parameters: Members; outputs: Members };
 
-const VARIABLE = /\{\{\s*(message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}/g;
+const NAME = String.raw`\s*(message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}`;
+/** A variable, or backslashes before braces: the last of an odd number makes the braces a text, each pair is one. */
+const PLACE = new RegExp(String.raw`\{\{${NAME}|(?<!\\)(\\+)\{\{(?:${NAME})?`, 'g');
 /** A text that looks like a variable: a name, with a path perhaps. Other text in braces is left alone. */
 const LOOKALIKE = /\{\{\s*[\p{L}_$][\p{L}\p{N}_$.[\] -]{0,98}\}\}/gu;
 
@@ -20,7 +22,8 @@ export type Rendering = { length: number; build(): string };
 /**
  * Replaces `{{message}}`, `{{previous_output}}`, `{{parameters.<key>}}` and `{{steps.<step_id>}}` (both with a path of keys, such
  * as `a.b.0`) in one pass; inserted text is never interpreted again. Strings are inserted as they are, other values as JSON, an
- * absent value as nothing. A step without an output stays as it is.
+ * absent value as nothing. A step without an output stays as it is. `\{{` is the text `{{`, and `\\{{message}}` a backslash before
+ * the message.
  */
 export function renderTemplate(template: string, values: TemplateValues): Rendering {
   const texts = new Map<string, string>();
@@ -39,11 +42,12 @@ export function renderTemplate(template: string, values: TemplateValues): Render
     return text;
   };
   let end = 0;
-  for (const { 0: text, 1: variable = '', index } of template.matchAll(VARIABLE)) {
-    const stepId = stepOf(variable);
-    if (stepId !== undefined && !Object.hasOwn(values.outputs, stepId)) continue;
-    add(template.slice(end, index));
-    add(textOf(variable));
+  for (const { text, backslashes, variable, index } of listPlaces(template)) {
+    const stepId = stepOf(variable ?? '');
+    const isAbsent = stepId !== undefined && !Object.hasOwn(values.outputs, stepId);
+    if (isAbsent && backslashes === 0) continue;
+    add(template.slice(end, index) + '\\'.repeat(Math.floor(backslashes / 2)));
+    add(variable === undefined || isAbsent ? text.slice(backslashes) : textOf(variable));
     end = index + text.length;
   }
   add(template.slice(end));
@@ -70,15 +74,37 @@ function stepOf(variable: string): string | undefined {
   return variable.startsWith('steps.') ? variable.split('.')[1] : undefined;
 }
 
+type Place = { text: string; index: number; backslashes: number; variable: string | undefined };
+
+/** Lists the variables and escaped braces of a template; an escaped variable is none. */
+function listPlaces(template: string): Place[] {
+  return Array.from(template.matchAll(PLACE), ({ 0: text, 1: bare, 2: slashes = '', 3: named, index }) => {
+    const backslashes = slashes.length;
+    return { text, index, backslashes, variable: bare ?? (backslashes % 2 === 0 ? named : undefined) };
+  });
+}
+
 /** Lists the steps whose outputs a template inserts, each once. */
 export function listTemplateSteps(template: string): string[] {
-  const steps = Array.from(template.matchAll(VARIABLE), ([, variable = '']) => stepOf(variable));
+  const steps = listPlaces(template).map(({ variable = '' }) => stepOf(variable));
   return [...new Set(steps.filter((step) => step !== undefined))];
+}
+
+/** Lists the variables in a text, each once and in braces. */
+export function listVariables(template: string): string[] {
+  const names = listPlaces(template).map(({ variable }) => variable);
+  return [...new Set(names.filter((name) => name !== undefined).map((name) => `{{${name}}}`))];
 }
 
 /** Finds, each once, the texts that look like variables and are not, which `renderTemplate` leaves as they are. */
 export function findUnknownVariables(template: string): string[] {
-  return [...new Set(template.replace(VARIABLE, '}').match(LOOKALIKE))];
+  let [rest, end] = ['', 0];
+  for (const { text, index, backslashes, variable } of listPlaces(template)) {
+    const isText = variable === undefined && backslashes % 2 === 0;
+    rest += `${template.slice(end, index)}}${isText ? '{{' : ''}`;
+    end = index + text.length;
+  }
+  return [...new Set((rest + template.slice(end)).match(LOOKALIKE))];
 }
 
 /** Writes a value as it stands in a text: a text as it is, all else as JSON. */

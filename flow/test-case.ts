@@ -1,9 +1,16 @@
 // Test cases of a flow: the input of its draft and the expected answer.
 import type { FlowDefinition, Json, JsonSchema, SequentialStep } from './definition.ts';
 import type { PlannedStep } from './plan.ts';
-import type { RunInput } from './run.ts';
+import type { CallIds, RunInput } from './run.ts';
+import type { ToolDefinition } from './tool-calls.ts';
 
-export type TestInput = { message: string; parameters: { [key: string]: Json } };
+/** `tools` are offered to the models. Each call of a tool takes the next of the `tool_results` with its name. */
+export type TestInput = {
+  message: string;
+  parameters: { [key: string]: Json };
+  tools?: ToolDefinition[];
+  tool_results?: { name: string; result: Json }[];
+};
 
 /** `contains`: in the answer's text, or in its JSON when it is not a string. `judge`: a model decides. */
 export type Expectation =
@@ -26,7 +33,7 @@ export const TEST_CASES_MAX_BYTES = 8 * 1024 * 1024;
 /** Name of the workflow type; renaming it breaks every test run under way. */
 export const RUN_TESTS = 'runTests';
 
-/** Argument of `runTests`: the plan of the draft, and for each case the id of its run. */
+/** Argument of `runTests`: the plan of the version, and for each case the id of its run. */
 export type RunTestsInput = {
   testRunId: string;
   steps: PlannedStep[];
@@ -35,6 +42,12 @@ export type RunTestsInput = {
 
 /** Input of the accepted run of a judge. */
 export type JudgeRun = Omit<RunInput, 'continues'>;
+
+/** The results of each tool that a case has used up, by name. */
+export type UsedResults = { [tool: string]: number };
+
+/** The accepted call that answers the tool calls of a case's run: its ids, and the input of its workflow. */
+export type ToolAnswers = { call: CallIds; input: RunInput; used: UsedResults };
 
 /**
  * Returns the flow that judges answers. The answer is its message; its parameters are `question`, `criteria` and `mark`, an

@@ -17,18 +17,24 @@ export type ToolDefinition = {
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'function'; function: { name: string } };
 
-/** `arguments` is JSON text as the model wrote it. `extra_content` is a value that some providers want back unchanged. */
+/** `arguments` is the JSON text of an object, as the model wrote it. Further fields are state as those of AssistantMessage. */
 export type ToolCall = {
   id: string;
   type: 'function';
-  function: { name: string; arguments: string };
-  extra_content?: unknown;
+  function: { name: string; arguments: string; [field: string]: unknown };
+  [field: string]: unknown;
 };
 
+/**
+ * A message of the model. Further fields are opaque state that its provider wants back unchanged. `provider_state` holds what has
+ * no place in a chat completion, with the name of the API that made it as `api`; other APIs do not read it.
+ */
 export type AssistantMessage = {
   role: 'assistant';
   content?: string | null | undefined;
   tool_calls?: ToolCall[] | undefined;
+  provider_state?: { api: string; [field: string]: unknown } | undefined;
+  [field: string]: unknown;
 };
 
 export type ToolCallMessage =
@@ -42,6 +48,8 @@ export type PausePoint = {
   /** Tool-call round-trips of this block so far, the requested one included. */
   iterations: number;
   tool_call_ids: string[];
+  /** The model that called the tools: its state goes back to its provider only. */
+  model: string;
 };
 
 /**

@@ -2,7 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Priority } from '@temporalio/common';
 import { isAwaited } from '../db/runs/runs.ts';
 import { getTestRunStart } from '../db/test-runs/test-runs.ts';
-import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
+import type { FlowDefinition } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
 import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import { RUN_TESTS } from '../flow/test-case.ts';
@@ -88,7 +88,7 @@ const SIGNS = '!#$%&()*+=';
 /** Starts the workflow of an accepted test run, unless it was started before. */
 export async function startTestRun({ db, client, taskQueue }: EngineDeps, testRunId: string): Promise<void> {
   const { definition, tests, ...run } = await getTestRunStart(db, testRunId);
-  const flow = { ...run, version: DRAFT_VERSION, mode: 'test' as const, environment: 'test' as const };
+  const flow = { ...run, mode: 'test' as const, environment: 'test' as const };
   try {
     await askEngine(client, () =>
       client.workflow.start<typeof runTests>(RUN_TESTS, {

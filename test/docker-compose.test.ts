@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
+import { PROVIDER_VARIABLES } from '../platform/config/providers.ts';
 import { variables } from '../platform/config/variables.ts';
 
 type Service = {
@@ -14,6 +15,14 @@ type Service = {
   command?: string[];
   depends_on?: object;
   stop_grace_period?: string;
+  logging?: { options: { 'max-size'?: string; 'max-file'?: string } };
+  mem_limit?: string;
+  cap_drop?: string[];
+  security_opt?: string[];
+  read_only?: boolean;
+  tmpfs?: string[];
+  ulimits?: { nofile: number };
+  build?: { args: { [name: string]: string } };
 };
 
 describe('docker-compose.yml', () => {
@@ -41,13 +50,63 @@ describe('docker-compose.yml', () => {
   });
 
   it('passes on every provider of models', () => {
-    for (const name of ['OPENAI', 'ANTHROPIC', 'GOOGLE', 'OPENROUTER', 'OLLAMA', 'DEMO'])
-      assert.ok(`${name}_BASE_URL` in (services.worker?.environment ?? {}), name);
+    const forTests = ['DEMO_API_KEY', 'DEMO_API'];
+    const passed = services.worker?.environment ?? {};
+    assert.deepEqual(
+      PROVIDER_VARIABLES.filter((name) => !(name in passed)),
+      forTests,
+    );
   });
 
   it('gives every image a tag, its own the version of the package', () => {
     for (const [name, { image }] of Object.entries(services)) assert.match(image ?? '', /:.*\d/, name);
     assert.equal(services.api?.image, `weir:${manifest.version}`);
+  });
+
+  it('bounds the log and the memory of every service', () => {
+    for (const [name, { logging, mem_limit }] of Object.entries(services)) {
+      assert.ok(logging?.options['max-size'] && logging.options['max-file'], name);
+      assert.match(mem_limit ?? '', /\d[mg]\}?$/, name);
+    }
+  });
+
+  it('confines Weir as the Helm chart does, and lets it open as many files as docs/operating/sizing.md says', () => {
+    const folder = path.join(import.meta.dirname, '..');
+    const pod = readFileSync(path.join(folder, 'deploy/helm/weir/templates/_pod.tpl'), 'utf8');
+    assert.match(pod, /readOnlyRootFilesystem: true\n\s+capabilities: \{ drop: \[ALL\] \}/);
+    const [, tmp = ''] = /emptyDir: \{ sizeLimit: (\d+)Mi \}/.exec(pod) ?? [];
+    const sizing = readFileSync(path.join(folder, 'docs/operating/sizing.md'), 'utf8');
+    for (const name of ['api', 'worker', 'migrate']) {
+      const service = services[name] ?? assert.fail(name);
+      assert.deepEqual(service.cap_drop, ['ALL']);
+      assert.deepEqual(service.security_opt, ['no-new-privileges:true']);
+      assert.equal(service.read_only, true);
+      assert.deepEqual(service.tmpfs, [`/tmp:size=${tmp}m,mode=1777`]);
+      assert.ok(
+        sizing.includes(`${service.ulimits?.nofile.toLocaleString('en')}`),
+        'the limit of open files',
+      );
+    }
+  });
+
+  it('names the build as the Dockerfile takes it, and passes on an authority of the operator', () => {
+    assert.deepEqual(Object.keys(services.api?.build?.args ?? {}), ['WEIR_BUILD']);
+    assert.match(readFileSync(path.join(import.meta.dirname, '../Dockerfile'), 'utf8'), /^ARG WEIR_BUILD=/m);
+    for (const name of ['migrate', 'api', 'worker'])
+      assert.ok('NODE_EXTRA_CA_CERTS' in (services[name]?.environment ?? {}), name);
+  });
+
+  it('reads every variable of .env.example, which has the two that are required', () => {
+    const example = readFileSync(path.join(import.meta.dirname, '../.env.example'), 'utf8');
+    const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name ?? '');
+    const passed = services.worker?.environment ?? {};
+    for (const name of names)
+      assert.ok(passed[name] === null || text.includes(`\${${name}`), `${name} has no effect`);
+    const required = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? '');
+    assert.deepEqual(
+      [...example.matchAll(/^([A-Z_]+)=$/gm)].map(([, name]) => name),
+      required,
+    );
   });
 
   it('keeps the password out of addresses, so that it may hold any character', () => {

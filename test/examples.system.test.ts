@@ -21,6 +21,24 @@ const LANGUAGES = [
   { name: 'python', command: 'python3', extension: 'py', needs: ['python3'] },
 ];
 
+/** Each program of a page about calls prints this. */
+const RESULTS = new Map([
+  ['attachments', /with 1 image/],
+  ['retry-and-fork', /isReplayed: true|stoppedBy/],
+  ['run-and-wait', /rivers meet weirs/],
+  ['start-and-poll', /rivers meet weirs/],
+  ['step-by-step', /rivers meet weirs/],
+  ['tool-calls', /celsius/],
+  ['webhooks', /^$/],
+]);
+/** Programs that wait for webhooks: test/examples/verify.system.test.ts tries them. */
+const RECEIVER = /verify/;
+const DELIVERY = { TIMESTAMP: '1769860800', BODY: '{}', SECRET: 'whsec_x' };
+
+/** Defines npx in a shell: the checkout's own commands. */
+const NPX =
+  'npx() { program=$1; shift; if [ "$program" = node ]; then "$NODE" "$@"; else "$NODE" cli/weir.js "$@"; fi; }';
+
 const RESULT = {
   topics: 2,
   sentences: ['rivers meet weirs', 'dams meet weirs'],
@@ -38,7 +56,8 @@ describe('examples', () => {
   let key: string;
   before(async () => {
     models = await startDemoModelServer();
-    const dialMap = JSON.stringify({ 'www.wikipedia.org': '127.0.0.1:1' });
+    const away = ['www.wikipedia.org', 'hooks.example.com'];
+    const dialMap = JSON.stringify(Object.fromEntries(away.map((host) => [host, '127.0.0.1:1'])));
     weir = await startWeir({ env: { DEMO_BASE_URL: models.url, WEIR_TEST_DIAL_MAP: dialMap } });
     key = await provideDemoData(weir.db, weir.config.apiKeyPepper, undefined);
     const files = FLOWS.map((name) => path.join(ROOT, 'examples', name));
@@ -69,7 +88,7 @@ describe('examples', () => {
     env: { [name: string]: string } = {},
   ): Promise<string> {
     const { code, stdout, stderr } = await run(command, args, env);
-    assert.equal(code, 0, stderr);
+    assert.equal(code, 0, stderr + stdout.slice(-1_000));
     return stderr + stdout;
   }
 
@@ -200,6 +219,34 @@ describe('examples', () => {
     }
   });
 
+  for (const page of [...RESULTS.keys()])
+    itWith(
+      ['bash', 'curl', 'jq', 'python3'],
+      `the commands and programs of docs/${page}.md work`,
+      async () => {
+        const text = readFileSync(path.join(ROOT, `docs/${page}.md`), 'utf8');
+        const codes = (language: string) =>
+          [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(
+            ([, code]) => code ?? '',
+          );
+        const folder = await mkdtemp(path.join(tmpdir(), 'weir-page-'));
+        try {
+          // One shell for all, as a reader has it; an answer that is an error ends it.
+          const curl = 'curl() { command curl -s --fail-with-body "$@"; }';
+          const said = await succeed('bash', ['-euc', [curl, NPX, ...codes('sh')].join('\n')], DELIVERY);
+          assert.doesNotMatch(said, /^event: run_failed/m);
+          for (const [language, command] of Object.entries({ ts: process.execPath, py: 'python3' }))
+            for (const code of codes(language).filter((code) => !RECEIVER.test(code))) {
+              const file = path.join(folder, `program.${language}`);
+              await writeFile(file, code);
+              assert.match(await succeed(command, [file]), RESULTS.get(page) as RegExp);
+            }
+        } finally {
+          await rm(folder, { recursive: true });
+        }
+      },
+    );
+
   const OUTPUTS: { [name: string]: RegExp } = {
     'code.yaml': /"net": 10,\s+"tax": 2/,
     'image.yaml': /"Demo answer to \(with 1 image\): What is in the picture\?"/,
@@ -214,9 +261,7 @@ describe('examples', () => {
     const commands = lines.filter((line) => line.startsWith('#   ')).map((line) => line.slice(4));
     const needs = commands[0]?.startsWith('curl') ? ['curl'] : [];
     itWith(needs, `${name} does what the command in its first lines says`, async () => {
-      const here =
-        'npx() { program=$1; shift; if [ "$program" = node ]; then "$NODE" "$@"; else "$NODE" cli/weir.js "$@"; fi; }';
-      const script = [here, ...commands].join('\n').replace('WEIR_API_KEY=weir_… ', '');
+      const script = [NPX, ...commands].join('\n').replace('WEIR_API_KEY=weir_… ', '');
       const output = await succeed('sh', ['-c', script]);
       assert.match(output, OUTPUTS[name] ?? /^$/);
     });

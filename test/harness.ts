@@ -73,7 +73,7 @@ export function objectStoreEnv(): NodeJS.ProcessEnv {
   return JSON.parse(process.env.TEST_OBJECT_STORE ?? '{}');
 }
 
-const PEPPER = 'a pepper of at least thirty-two characters';
+export const PEPPER = 'a pepper of at least thirty-two characters';
 /** Shared by every Weir of the tests, programs in their own processes included. */
 export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 

@@ -3,6 +3,7 @@ import { workerShutdown } from '../activities/attempts/worker-shutdown.ts';
 import { createSandbox } from '../activities/code/sandbox.ts';
 import { createActivities } from '../activities/index.ts';
 import { createAnswerLengths } from '../activities/model/answer-lengths.ts';
+import { createFormatRefusals } from '../activities/model/format-refusals.ts';
 import { createProviderOutages } from '../activities/model/provider-outages.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
 import { createFairQueue } from '../platform/limits/fair-queue.ts';
@@ -55,7 +56,8 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     providers: config.providers,
     providerOutages: createProviderOutages(),
     answerLengths: createAnswerLengths(),
-    providerUrls: config.providerUrls,
+    formatRefusals: createFormatRefusals(),
+    ownKeyProviders: config.ownKeyProviders,
     encryption: createEncryption(config.secretsKeys),
     inProcessRuns: deps.inProcessRuns,
     runStarts: deps.runStarts,

@@ -9,6 +9,7 @@ import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refu
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { listReleaseMigrations } from '../db/list-migrations.ts';
 import { createNotifications, type Notifications } from '../db/notifications.ts';
+import { recordFirstPepper } from '../db/tenants/api-key-pepper.ts';
 import { requireModelKeysReadable } from '../db/tenants/model-keys.ts';
 import { requireSigningSecretsReadable } from '../db/webhooks/webhook-secrets.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -54,7 +55,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
   const client = createClient(config, connection);
   const health = createHealthCheck({ config, client, db });
   const closing = new AbortController();
-  void logUnreadableSecrets(db, config, closing.signal);
+  void logWrongSecrets(db, config, closing.signal);
   return {
     config,
     connection,
@@ -79,26 +80,45 @@ export async function openDependencies(config: Config, { models = true } = {}): 
 }
 
 /**
- * Logs an error when WEIR_SECRETS_KEYS does not fit the stored secrets: decrypts one secret of each key. While the database
- * is away, tries again until `signal` aborts; other code logs the outage.
+ * Logs an error when WEIR_SECRETS_KEYS or WEIR_API_KEY_PEPPER does not fit the database: decrypts one secret of each key, and
+ * compares the pepper with the recorded one, or records the first. While the database is away, tries again until `signal`
+ * aborts; other code logs the outage. The process starts all the same: users' tokens, runs under way and other organizations'
+ * secrets work, and a change of the pepper begins with one more API that has the new one.
  */
-export async function logUnreadableSecrets(
+export async function logWrongSecrets(
   db: Db,
-  { secretsKeys }: Pick<Config, 'secretsKeys'>,
+  { secretsKeys, apiKeyPepper }: Pick<Config, 'secretsKeys' | 'apiKeyPepper'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const encryption = createEncryption(secretsKeys);
-  while (!signal?.aborted)
-    try {
-      await requireModelKeysReadable(db, encryption);
-      await requireSigningSecretsReadable(db, encryption);
-      return;
-    } catch (error) {
-      if (error instanceof SecretUnreadable)
-        return log.error(
+  await Promise.all([
+    untilAnswered(signal, async () => {
+      if (!(await recordFirstPepper(db, apiKeyPepper)))
+        log.error(
+          'WEIR_API_KEY_PEPPER is not the pepper that API keys were made with: this process refuses them all. Set it to that value.',
+        );
+    }),
+    untilAnswered(signal, async () => {
+      try {
+        await requireModelKeysReadable(db, encryption);
+        await requireSigningSecretsReadable(db, encryption);
+      } catch (error) {
+        if (!(error instanceof SecretUnreadable)) throw error;
+        log.error(
           { reason: error.message },
           'WEIR_SECRETS_KEYS does not fit the stored secrets: webhooks and models that need them wait or fail. Set it to the keys that they were made with.',
         );
+      }
+    }),
+  ]);
+}
+
+/** Repeats `look` until it does not reject, or `signal` aborts. */
+async function untilAnswered(signal: AbortSignal | undefined, look: () => Promise<void>): Promise<void> {
+  while (!signal?.aborted)
+    try {
+      return await look();
+    } catch {
       await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
 }

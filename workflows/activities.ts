@@ -29,7 +29,7 @@ const RETRY = { initialInterval: RETRY_MIN_MS, backoffCoefficient: 2, maximumInt
 
 /**
  * Model calls that may take long: visible, and repeated elsewhere when their worker is lost, which the engine notices by missing
- * heartbeats. One attempt makes at most two requests, each of an hour at most, and keeps its answer until that is recorded. The
+ * heartbeats. One attempt makes a few requests, each of an hour at most, and keeps their answers until they are recorded. The
  * activity itself counts refusals by the provider, and its failure says when the next attempt is due, or that there is none.
  */
 export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall): Promise<Value | Pause> }>({

@@ -1,14 +1,14 @@
 import { CancellationScope, executeChild, workflowInfo } from '@temporalio/workflow';
 import type { PlannedStep } from '../flow/plan.ts';
-import { RUN_FLOW } from '../flow/run.ts';
+import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import type { RunTestsInput } from '../flow/test-case.ts';
 import { acceptTest, evaluateTest, finishTestRun, readJudgement } from './activities.ts';
 import type { runFlow } from './run-flow.ts';
 
 /** Test cases of one test run that are under way at a time. */
-const TESTS_AT_ONCE = 4;
+const TESTS_AT_ONCE = 8;
 
-/** Runs the test cases of a draft, each as a run of its own, and judges the answers. Each verdict is in the case's row. */
+/** Runs the test cases of a version or draft, each as a run of its own, and judges the answers. Verdicts are in the cases' rows. */
 export async function runTests({ testRunId, steps, tests }: RunTestsInput): Promise<void> {
   const scope = CancellationScope.current();
   const waiting = tests.values();
@@ -27,22 +27,30 @@ async function runTest(
   steps: PlannedStep[],
 ): Promise<void> {
   await acceptTest(executionId);
-  await runToEnd(executionId, steps, name);
-  const judge = await CancellationScope.nonCancellable(() => evaluateTest(executionId));
-  if (!judge) return;
-  await runToEnd(judge.executionId, judge.steps, `${name}: judge`);
+  await runToEnd({ executionId, callId: executionId }, { executionId, steps }, name);
+  let next = await CancellationScope.nonCancellable(() => evaluateTest(executionId));
+  // Each round of tool calls is a call of the run.
+  while (next && 'call' in next) {
+    const { call, input, used } = next;
+    await runToEnd(call, input, name);
+    const last = { callId: call.callId, used };
+    next = await CancellationScope.nonCancellable(() => evaluateTest(executionId, last));
+  }
+  if (!next) return;
+  const judge = { executionId: next.executionId, callId: next.executionId };
+  await runToEnd(judge, next, `${name}: judge`);
   await CancellationScope.nonCancellable(() => readJudgement(executionId));
 }
 
 /**
- * Starts a run and waits for its end; the outcome is in the run's row. Where the reconciler has started it already, this
+ * Starts a call of a run and waits for its end; the outcome is in its row. Where the reconciler has started it already, this
  * returns at once, and `evaluateTest` is repeated until the run has ended.
  */
-async function runToEnd(executionId: string, steps: PlannedStep[], name: string): Promise<void> {
+async function runToEnd(call: CallIds, input: RunInput, name: string): Promise<void> {
   await executeChild<typeof runFlow>(RUN_FLOW, {
-    workflowId: executionId,
+    workflowId: workflowIdOf(call),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [{ executionId, steps }],
+    args: [input],
     staticSummary: name,
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
   }).catch(() => undefined);

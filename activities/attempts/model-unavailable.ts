@@ -9,15 +9,18 @@ export class ModelUnavailable extends Error {
   readonly isUnreadable: boolean;
   /** The status of the provider's answer, or that which a gateway reports in an answer with status 200, where it was the reason. */
   readonly status: number | undefined;
+  /** How long the attempt took, where another attempt reports its failure. */
+  readonly tookMs: number | undefined;
 
   constructor(
     message: string,
-    { retryAfterMs, isUnreadable = false, status }: Partial<ModelUnavailable> = {},
+    { retryAfterMs, isUnreadable = false, status, tookMs }: Partial<ModelUnavailable> = {},
   ) {
     super(message);
     this.retryAfterMs = retryAfterMs;
     this.isUnreadable = isUnreadable;
     this.status = status;
+    this.tookMs = tookMs;
   }
 
   /** Names the reason in metrics and spans. */

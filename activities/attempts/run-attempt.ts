@@ -78,6 +78,7 @@ async function tryOnce<T>(
   { isBlock = false, earlier, onRefusal }: AttemptOptions,
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
+  const startedAt = performance.now();
   const progress = readProgress(
     info.heartbeatDetails ?? (earlier?.kept ? { kept: earlier.kept } : undefined),
   );
@@ -124,7 +125,10 @@ async function tryOnce<T>(
     if (failure instanceof ApplicationFailure && !failure.nonRetryable) {
       if (onRefusal && isRefused)
         await onRefusal(attempt, {
-          message: error instanceof ModelUnavailable ? failure.message : NO_SANDBOX,
+          ...(error instanceof ModelUnavailable
+            ? { code: 'MODEL_UNAVAILABLE', message: failure.message }
+            : { code: 'INTERNAL_ERROR', message: NO_SANDBOX }),
+          tookMs: (error as Partial<ModelUnavailable>).tookMs ?? performance.now() - startedAt,
           retryInMs:
             (failure.nextRetryDelay as number | null) ??
             Math.min(RETRY_MIN_MS * 2 ** (info.attempt - 1), RETRY_MAX_MS),

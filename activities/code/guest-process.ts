@@ -10,9 +10,11 @@ import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
 import type { CallHeader, GuestHeader } from './guest.ts';
 import { findGuestProgram } from './guest-program.ts';
 import {
+  ANSWER_MAX_MS,
   describeTimeout,
   GUEST_NICENESS,
   KILL_GRACE_MS,
+  LOG_LIMITS,
   SHORT_CALL_MS,
   START_TIMEOUT_MS,
   STARVED_MAX_MS,
@@ -39,8 +41,8 @@ type GuestConnection = {
 const LOOK_AGAIN_MS = 100;
 const SAID_MAX_LENGTH = 1_000;
 
-/** More than the header of a frame has, with its error. */
-const HEADER_MAX_BYTES = 64 * 1024;
+/** More than the header of a frame has, with its error and console lines: a character has up to three bytes. */
+const HEADER_MAX_BYTES = 64 * 1024 + 3 * LOG_LIMITS.chars;
 const FRAME_MAX_BYTES = OUTPUT_MAX_BYTES + HEADER_MAX_BYTES;
 
 /** Those that have not ended: code in an endless loop would go on without this process, until its time is over. */
@@ -114,7 +116,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       const late = () => new ServiceError('CODE_TIMEOUT', describeTimeout(timeoutMs));
       const isLate = () =>
         performance.now() - began > timeoutMs + STARVED_MAX_MS + KILL_GRACE_MS ||
-        processorMs(child.pid) - used >= timeoutMs;
+        processorMs(child.pid) - used >= timeoutMs + ANSWER_MAX_MS;
       const yielding = setTimeout(() => prioritize(child.pid, getPriority() + GUEST_NICENESS), SHORT_CALL_MS);
       try {
         return await receive({ afterMs: timeoutMs + KILL_GRACE_MS, isLate, late }, signal);

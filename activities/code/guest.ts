@@ -7,12 +7,13 @@
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.
 // - The output must be JSON: a function, symbol, BigInt, NaN, infinity, cycle, key `__proto__` or more than 64 levels
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
-// - The functions of `console` may be called and do nothing.
+// - What the functions of `console` write is kept for the trace, within limits; reading it runs no getters of the user's.
 // - An error fails the block with the error's message and the line in the source; it is not retried.
 // - Limits: source 256 KB, input 16 MiB and output 4 MiB as JSON, 256 MiB of memory, and the block's time limit, which is
 //   processor time (on a busy machine up to a minute more by the clock).
 // - Each call starts afresh: nothing is kept from one call to the next. Math.random has a seed of its own in each.
 
+import type { CodeLog } from '../../flow/code-log.ts';
 import { createFrameDecoder, encodeFrame } from './frames.ts';
 import { INPUT_MAX_BYTES, SOUND_FAILURES, SOURCE_MAX_BYTES } from './limits.ts';
 import { type Failure, prepareMachine, usedMs } from './machine.ts';
@@ -33,7 +34,13 @@ export type CallHeader = { call: number; source: string; timeoutMs: number; outp
  * Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready, and `keptRoot`
  * is why the guest still runs as root, where it does.
  */
-export type GuestHeader = { call: number; processorMs: number; failure?: Failure; keptRoot?: string };
+export type GuestHeader = {
+  call: number;
+  processorMs: number;
+  logs?: CodeLog[];
+  failure?: Failure;
+  keptRoot?: string;
+};
 
 /**
  * Becomes the user `nobody` when started as root. This happens here rather than before the start because `nobody` may be
@@ -69,7 +76,7 @@ for await (const chunk of process.stdin) {
     // short calls would have taken none. A pause that is over before the thread waits adds nothing up.
     Atomics.wait(NEVER, 0, 0, PAUSE_MS);
     const processorMs = Math.max(usedMs() - before, LEAST_MS);
-    const answer = { call, processorMs };
+    const answer = { call, processorMs, logs: result.logs };
     if ('output' in result) send(answer, result.output);
     else send({ ...answer, failure: result.failure }, NOTHING);
     if (('failure' in result && !SOUND_FAILURES.includes(result.failure.code)) || !machine.restore())

@@ -5,6 +5,19 @@ export const SOURCE_MAX_BYTES = 256 * 1024;
 export const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 /** Failures after which the process can run another call: after any other, it may be in any state. */
 export const SOUND_FAILURES = ['CODE_ERROR', 'OUTPUT_TOO_LARGE'];
+/** The console lines of one call: of more, the first half and the last are kept. Long lines are cut. */
+export const LOG_LIMITS = {
+  lines: 1_000,
+  /** As JSON, all lines together. */
+  chars: 64 * 1024,
+  /** A single line; its JSON has at most a quarter of all. */
+  lineChars: 8 * 1024,
+  /** Shown of one array or object. */
+  items: 100,
+  /** Levels of nesting. */
+  depth: 5,
+};
+export type LogLimits = typeof LOG_LIMITS;
 /** Nesting of arrays and objects in a result. */
 export const JSON_DEPTH_MAX = 64;
 /** WebAssembly memory of one call: 16 MiB in and 4 MiB out as text, their parsed forms, and what the code makes. */
@@ -13,6 +26,8 @@ export const MEMORY_MAX_BYTES = 256 * 1024 * 1024;
 export const STACK_MAX_BYTES = 256 * 1024;
 /** A guest has this long after the deadline to answer before its process is killed. */
 export const KILL_GRACE_MS = 1_000;
+/** In processor time, where the clock's grace is over. */
+export const ANSWER_MAX_MS = 200;
 /** A block's time limit is processor time, since the machine is shared: by the clock it may take this much longer. */
 export const STARVED_MAX_MS = 60_000;
 /** A call that takes longer than this yields the processors to the service and to shorter calls. */

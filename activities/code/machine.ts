@@ -12,9 +12,12 @@ import {
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
+import type { CodeLog } from '../../flow/code-log.ts';
+import { guestConsole } from './guest-console.ts';
 import {
   describeTimeout,
   JSON_DEPTH_MAX,
+  LOG_LIMITS,
   MEMORY_MAX_BYTES,
   STACK_MAX_BYTES,
   STARVED_MAX_MS,
@@ -43,7 +46,7 @@ export type Failure = {
   /** Names the line of the user's source where it is known. */
   message: string;
 };
-type MachineResult = { output: Buffer } | { failure: Failure };
+type MachineResult = ({ output: Buffer } | { failure: Failure }) & { logs: CodeLog[] };
 type Machine = {
   /** Runs one call; never throws. */
   run(call: MachineCall): MachineResult;
@@ -60,6 +63,7 @@ const SEED_END = 2 ** 32;
 const FILE_NAME = 'block.js';
 const HEAD = 'async function (input, message, parameters) {';
 const PRELUDE_SOURCE = `(${prelude.toString()})(${JSON_DEPTH_MAX})`;
+const CONSOLE_SOURCE = `(${guestConsole.toString()})(${JSON.stringify(LOG_LIMITS)})`;
 
 // V8 compiles a function anew, with what it has seen of its calls, once it has run so much of it. By default (13 million) it
 // does so while the machine is prepared, sees little, and loops of users' code take a third more time (docs/performance.md).
@@ -139,6 +143,7 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
     return result.value;
   };
   const guest = take(context.evalCode(PRELUDE_SOURCE, 'prelude.js', { strict: true }));
+  const logs = take(context.evalCode(CONSOLE_SOURCE, 'console.js', { strict: true }));
   const call = (name: keyof Prelude, ...values: QuickJSHandle[]): QuickJSHandle =>
     take(context.callFunction(context.getProp(guest, name), context.undefined, ...values));
   const callText = (name: keyof Prelude, ...values: QuickJSHandle[]): string =>
@@ -186,6 +191,15 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
     }
   }
 
+  /** Reads the console lines; none where memory is too short for that. */
+  function readLogs(): CodeLog[] {
+    try {
+      return JSON.parse(context.getString(take(context.callFunction(logs, context.undefined))));
+    } catch {
+      return [];
+    }
+  }
+
   function execute({ source, values, outputMaxBytes }: MachineCall): Buffer {
     const main = compile(source);
     setInput(values);
@@ -220,7 +234,9 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
   return function run(request) {
     allow(request.timeoutMs);
     try {
-      return { output: execute(request) };
+      const output = execute(request);
+      allow(EXPLAIN_MAX_MS);
+      return { output, logs: readLogs() };
     } catch (error) {
       const timedOut = late();
       allow(EXPLAIN_MAX_MS);
@@ -229,7 +245,7 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
         failure = { code: 'CODE_TIMEOUT', message: describeTimeout(request.timeoutMs) };
       } else if (error instanceof Failed) failure = error.failure;
       else if (error instanceof GuestThrow) failure = explain(error.thrown, request.source);
-      return { failure };
+      return { failure, logs: readLogs() };
     }
   };
 }

@@ -1,4 +1,4 @@
-// Runs inside QuickJS before the user's code and out of its reach: provides console, input, result and error texts.
+// Runs inside QuickJS before the user's code and out of its reach: provides input, result and error texts.
 
 /** The functions that the host calls. Every text is a JSON string, so that NUL and lone surrogates reach the host. */
 export type Prelude = {
@@ -65,6 +65,8 @@ export function prelude(depthMax: number): Prelude {
         depth -= 1;
       }
       if (key === '__proto__') refuse('a key __proto__', level, key);
+      if (key === 'prototype' && level?.key === 'constructor' && item !== undefined)
+        refuse('a key constructor with a prototype', level, key);
       switch (typeof item) {
         case 'string':
         case 'boolean':
@@ -72,6 +74,9 @@ export function prelude(depthMax: number): Prelude {
           return item;
         case 'number':
           if (item - item !== 0) refuse(`${item}`, level, key);
+          // From 2 ** 53 on, a number may stand for several integers, and below 1e21 it is written with all digits.
+          if ((item >= 2 ** 53 && item < 1e21) || (item <= -(2 ** 53) && item > -1e21))
+            refuse(`the integer ${item}, whose digits a number does not keep (use String)`, level, key);
           return item;
         case 'object':
           break;
@@ -119,30 +124,6 @@ export function prelude(depthMax: number): Prelude {
     }
   }
 
-  // Code brought from elsewhere may call it. What it is given is not read: that could run the user's getters.
-  const log = () => undefined;
-  const console = {
-    assert: log,
-    clear: log,
-    count: log,
-    countReset: log,
-    debug: log,
-    dir: log,
-    dirxml: log,
-    error: log,
-    group: log,
-    groupCollapsed: log,
-    groupEnd: log,
-    info: log,
-    log,
-    table: log,
-    time: log,
-    timeEnd: log,
-    timeLog: log,
-    trace: log,
-    warn: log,
-  };
-  defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
   // QuickJS's own generator has its state in the memory that every call starts from: it would repeat its numbers.
   const random = () => ((nextBits() >>> 5) * 0x4000000 + (nextBits() >>> 6)) / 0x20000000000000;
   defineProperty(Math, 'random', { value: random, writable: true, configurable: true });

@@ -1,5 +1,6 @@
 // activities/code/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
 // A source and its values go in as JSON; the output comes out. `guest.ts` has the contract with authors.
+import { type CodeLog, LOG_LEVELS } from '../../flow/code-log.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { LARGE_JSON_BYTES, type LargeJson } from '../../platform/large-values/large-json.ts';
@@ -8,7 +9,7 @@ import type { Output } from '../attempts/serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import type { GuestCall } from './guest-process.ts';
-import { INPUT_MAX_BYTES, SOUND_FAILURES, SOURCE_MAX_BYTES } from './limits.ts';
+import { INPUT_MAX_BYTES, LOG_LIMITS, SOUND_FAILURES, SOURCE_MAX_BYTES } from './limits.ts';
 import { createPool, type Pool } from './pool.ts';
 import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
 
@@ -22,18 +23,16 @@ export type CodeCall = {
   timeoutMs: number;
 };
 
+export type OnRan = (processorMs: number, logs: CodeLog[]) => void;
+
 export type Sandbox = {
   /**
    * Runs code of an organization, which holds a permit for that. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT,
    * CODE_LIMIT_EXCEEDED or OUTPUT_TOO_LARGE (the code's fault), SandboxCrashed or SandboxUnavailable (may be retried), or the
-   * signal's reason. `onUsed` receives the processor time that the code took, however it ended.
+   * signal's reason. `onRan` receives the processor time that the code took and its console lines, however it ended; of a process
+   * that had to be killed, no lines.
    */
-  run(
-    organization: string,
-    call: CodeCall,
-    signal?: AbortSignal,
-    onUsed?: (milliseconds: number) => void,
-  ): Promise<Output>;
+  run(organization: string, call: CodeCall, signal?: AbortSignal, onRan?: OnRan): Promise<Output>;
   /** Ends every process; calls still running reject with SandboxUnavailable. */
   close(): Promise<void>;
 };
@@ -50,9 +49,9 @@ export function createSandbox({
 }): Sandbox {
   const pool = createPool({ size: processes });
   return {
-    run: (organization, call, signal, onUsed) =>
+    run: (organization, call, signal, onRan) =>
       measureCode(async () => {
-        const answer = await runInProcess(pool, call, signal, onUsed);
+        const answer = await runInProcess(pool, call, signal, onRan);
         return readAnswer(largeJson, organization, answer, signal);
       }),
     close: () => pool.close(),
@@ -63,7 +62,7 @@ async function runInProcess(
   pool: Pool,
   call: CodeCall,
   signal: AbortSignal | undefined,
-  onUsed?: (milliseconds: number) => void,
+  onRan?: OnRan,
 ): Promise<Frame> {
   const encoded = encodeCall(call);
   const answering = pool.use(async (guest) => {
@@ -72,11 +71,22 @@ async function runInProcess(
   }, signal);
   const { answer } = await answering.catch((error: unknown) => {
     // The process had to be killed, so it could not report its time.
-    if (error instanceof ServiceError && error.code === 'CODE_TIMEOUT') onUsed?.(call.timeoutMs);
+    if (error instanceof ServiceError && error.code === 'CODE_TIMEOUT') onRan?.(call.timeoutMs, []);
     throw error;
   });
-  onUsed?.((answer.header as GuestHeader).processorMs);
+  const { processorMs, logs } = answer.header as GuestHeader;
+  onRan?.(processorMs, readLogs(logs));
   return answer;
+}
+
+/** The code may have broken out of its QuickJS: reads what has the form of console lines, within the limits. */
+function readLogs(sent: unknown): CodeLog[] {
+  const lines = (Array.isArray(sent) ? sent : []).slice(0, LOG_LIMITS.lines) as Partial<CodeLog>[];
+  return lines.flatMap((line) => {
+    const { level, text, omittedBefore: omitted } = line ?? {};
+    if (level === undefined || !LOG_LEVELS.includes(level) || typeof text !== 'string') return [];
+    return [{ level, text, ...(Number.isSafeInteger(omitted) && { omittedBefore: omitted as number }) }];
+  });
 }
 
 function encodeCall({ source, timeoutMs, ...given }: CodeCall): GuestCall {

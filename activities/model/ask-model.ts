@@ -2,18 +2,26 @@
 import type { OpenAI } from 'openai';
 import type { Block, Json, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { JSON_DEPTH_MAX, MODEL_TIMEOUT_DEFAULT_MS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
+import { MODEL_TIMEOUT_DEFAULT_MS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
 import type { LastAnswer } from '../../flow/model-call.ts';
 import type { Attachment } from '../../flow/run.ts';
-import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
+import {
+  type AssistantMessage,
+  countRounds,
+  type ToolCallMessage,
+  type ToolChoice,
+  type ToolDefinition,
+} from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
 import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { describeMismatch } from '../../platform/json-schema/validator.ts';
 import { measureJson, mostOf } from '../../platform/json-text/measure-json.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
-import { buildMessages } from '../../platform/models/build-messages.ts';
+import { addInstruction, buildMessages } from '../../platform/models/build-messages.ts';
 import { promptMaxChars } from '../../platform/models/prompt-size.ts';
-import type { Registry, TokenUsage } from '../../platform/models/registry.ts';
+import type { Registry } from '../../platform/models/registry.ts';
+import { addUsage, type TokenUsage, toAnswerTokens } from '../../platform/models/token-usage.ts';
+import { toSentTool } from '../../platform/models/tool-schema.ts';
 import { log } from '../../platform/observability/log.ts';
 import { retryInPlace } from '../attempts/retry-in-place.ts';
 import { type BlockOutput, outputTooLarge } from '../attempts/serialize-output.ts';
@@ -21,15 +29,21 @@ import type { AnswerLengths } from './answer-lengths.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { cutAnswer } from './describe-answer.ts';
 import { estimateUsage } from './estimate-usage.ts';
-import type { ReserveAnswer } from './model-client.ts';
+import type { ReserveAnswer } from './fetch-answer.ts';
+import { answerLimit } from './fit-to-provider.ts';
+import type { FormatRefusals } from './format-refusals.ts';
 import { measureModelCall, measureUsage } from './observe-model-call.ts';
 import type { ProviderOutages } from './provider-outages.ts';
-import { readModelJson } from './read-answer.ts';
+import { type OutputValidator, type Problem, type Reading, readOutput } from './read-output.ts';
+import type { ToolTurn } from './read-tool-calls.ts';
 
-/** A path consists of the model's own keys, which may be long. */
-const PATH_MAX_LENGTH = 300;
+/** The model is not asked again after so many answers with bad tool calls. */
+const BAD_TURNS_MAX = 5;
 
-type Problem = { path: string; message: string };
+/** Nor after so many that cannot be used at all. */
+const UNUSABLE_MAX = 1;
+/** Stands for an empty answer that is to be repaired. */
+const NO_ANSWER = '(no answer)';
 
 /** Tokens and cost of all answers for one block, a repair included. `reserved`: credits were set aside for a block of code. */
 export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number; reserved?: boolean };
@@ -46,10 +60,14 @@ export type ModelRequest = {
   usage: ModelUsage;
   /** Holds the model's last answer in `last`, for the trace of a block that fails. */
   answers: { last?: LastAnswer };
+  /** The model's turns with bad tool calls, and their results, after the conversation; those of an earlier attempt first. */
+  turns: ToolCallMessage[];
+  /** How often the model may still ask for tools. */
+  roundsLeft: number;
   /** The model's answer to an earlier attempt: `usage` includes it, and only its repair is requested. */
   answered?: string | undefined;
-  /** Keeps an answer for a later attempt before it is validated; returns false when it is too large. */
-  keepAnswer(text: string): boolean;
+  /** Keeps `turns`, and an answer before it is validated, for a later attempt; returns false when they are too large. */
+  keepAnswer(text?: string): boolean;
   /** Waits for memory for a large answer. */
   reserveAnswer: ReserveAnswer;
   /**
@@ -63,8 +81,8 @@ export type ModelDeps = {
   registry: Registry;
   providerOutages: ProviderOutages;
   answerLengths: AnswerLengths;
-  /** Returns [] when the value matches; `path` is a JSON Pointer. */
-  validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
+  formatRefusals: FormatRefusals;
+  validator: OutputValidator;
   largeValues: Pick<LargeValues, 'json'>;
 };
 
@@ -83,36 +101,63 @@ export async function askModel(
   const { json_schema: hasFormat, output_tokens, timeout_ms } = deps.registry.capabilities(model);
   usage.model = model;
   const answerTokens = config.max_tokens ?? output_tokens;
-  const { messages, format } = buildMessages(request, { hasFormat });
+  const sentTools = tools.map(toSentTool);
+  const conversation = [...request.conversation, ...request.turns];
+  const { messages, isWrapped, ...built } = buildMessages({ ...request, conversation }, { hasFormat });
+  const ttl = config.prompt_cache ?? '5m';
+  const cache = ttl === 'off' ? undefined : { ttl, stable: built.stable, continues: tools.length > 0 };
+  let format = built.format;
+  if (format && deps.formatRefusals.has(organizationId, model, format)) giveInstructions();
 
   let repairRequest: string | null = null;
+  let unusable = 0;
 
+  function giveInstructions(): void {
+    const added = addInstruction(messages, schema as JsonSchema);
+    if (cache) cache.stable += added;
+    format = undefined;
+  }
+
+  /** Asks once more, with the schema in the instructions, where the provider refuses the format; a refusal is free. */
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
+    try {
+      return await askOnce(choice);
+    } catch (error) {
+      if (!format || !deps.formatRefusals.note(organizationId, model, format, error)) throw error;
+      giveInstructions();
+      return await askOnce(choice);
+    }
+  }
+
+  async function askOnce(choice: ToolChoice | undefined): Promise<ChatAnswer> {
     const asked = {
       messages,
       response_format: format,
-      ...(tools.length > 0 && { tools, tool_choice: choice }),
+      ...(tools.length > 0 && { tools: sentTools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
     const recent = deps.answerLengths.expect(organizationId, model);
     const expected = estimateUsage(asked, Math.min(answerTokens ?? Infinity, recent));
     const estimate = deps.registry.costMicrocredits(model, expected);
-    const provider = await request.begin(usage.costMicrocredits + estimate);
+    const begun = await request.begin(usage.costMicrocredits + estimate);
+    const provider = config.api ? { ...begun, api: config.api } : begun;
     const asking: Ask = {
       organizationId,
       asText: schema !== undefined || tools.length > 0,
       noteAnswer(answer) {
         request.answers.last = { ...answer, repairRequest };
       },
+      acceptsEmpty: schema !== undefined || request.conversation.some(({ role }) => role === 'tool'),
       acceptsCut: config.on_length === 'accept' && schema === undefined && tools.length === 0,
-      params: { ...asked, ...sampling(config), ...answerLimit(model, answerTokens) },
+      params: { ...asked, ...sampling(config), ...answerLimit(answerTokens, provider) },
       timeoutMs: config.timeout_ms ?? timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
       signal,
+      cache,
       reserveAnswer: request.reserveAnswer,
       expected,
-      count(answer) {
-        usage.promptTokens += answer.promptTokens;
-        usage.completionTokens += answer.completionTokens;
+      count(counted) {
+        const answer = { ...counted, images: expected.images ?? 0 };
+        addUsage(usage, answer);
         deps.answerLengths.add(organizationId, model, answer.completionTokens);
         if (!provider.own) usage.costMicrocredits += deps.registry.costMicrocredits(model, answer);
         measureUsage(deps.registry, model, answer, provider.own ?? false);
@@ -125,34 +170,67 @@ export async function askModel(
     );
   }
 
+  /** Has the model answer once more after tool calls that nobody can run. Throws MODEL_OUTPUT_INVALID after too many. */
+  async function askAgain(
+    message: AssistantMessage,
+    { problem, results }: NonNullable<ToolTurn['bad']>,
+  ): Promise<ChatAnswer> {
+    request.turns.push(message, ...results);
+    const rounds = countRounds(request.turns);
+    if (rounds >= BAD_TURNS_MAX || rounds > request.roundsLeft || !request.keepAnswer())
+      throw new ServiceError(
+        'MODEL_OUTPUT_INVALID',
+        `The tool calls of ${model} can't be used, in ${rounds} ${rounds === 1 ? 'answer' : 'answers in a row'}: ${problem}`,
+        { model },
+      );
+    messages.push(...([message, ...results] as OpenAI.Chat.ChatCompletionMessageParam[]));
+    repairRequest = cutAnswer(problem).text;
+    return ask();
+  }
+
+  /** Asks the same again after an answer that cannot be used. Throws its failure the second time. */
+  async function askOnceMore(failure: ServiceError): Promise<ChatAnswer> {
+    unusable += 1;
+    if (unusable > UNUSABLE_MAX || !request.keepAnswer()) throw failure;
+    return ask();
+  }
+
   if (request.answered !== undefined)
     request.answers.last = {
       ...cutAnswer(request.answered),
       finishReason: null,
-      usage: { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens },
+      usage: toAnswerTokens(usage),
       repairRequest,
     };
-  const { text, toolCalls, json, tooLong }: ChatAnswer =
-    request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
+  let answer: ChatAnswer = request.answered === undefined ? await ask() : { text: request.answered };
+  for (;;) {
+    if (answer.turn?.bad) answer = await askAgain(answer.turn.message, answer.turn.bad);
+    else if (answer.unusable) answer = await askOnceMore(answer.unusable);
+    else break;
+  }
+  const { text, turn, json, tooLong } = answer;
   if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
   // One text.
   if (json) return { json, values: 1 };
-  if (toolCalls.length > 0) {
-    const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
-    const output = [...request.conversation, asked] as Json;
+  if (turn) {
+    const output = [...request.conversation, ...request.turns, turn.message] as Json;
     requireResumableSize(model, output);
     return { output, paused: true };
   }
   if (schema === undefined) return { output: text };
   async function repair(problems: Problem[]): Promise<string> {
-    messages.push({ role: 'assistant', content: text });
+    // Providers refuse turns of the model that are empty, and some refuse two of the user in a row.
+    messages.push({ role: 'assistant', content: text.trim() === '' ? NO_ANSWER : text });
     const content = repairPrompt(problems.map(describeMismatch));
     messages.push({ role: 'user', content });
     repairRequest = cutAnswer(content).text;
     if (request.answers.last) request.answers.last.repairRequest = repairRequest;
-    return (await ask('none')).text;
+    const repaired = await ask('none');
+    if (repaired.unusable) throw repaired.unusable;
+    return repaired.text;
   }
-  return { output: await answerAgainstSchema(deps, request, schema, text, { repair, signal }) };
+  const read = (answer: string) => readOutput(deps.validator, schema, answer, isWrapped);
+  return { output: await answerAgainstSchema(deps, request, text, { read, repair, signal }) };
 }
 
 /**
@@ -162,22 +240,29 @@ export async function askModel(
 async function answerAgainstSchema(
   deps: ModelDeps,
   request: ModelRequest,
-  schema: JsonSchema,
   text: string,
-  { repair, signal }: { repair(problems: Problem[]): Promise<string>; signal: AbortSignal },
+  {
+    read,
+    repair,
+    signal,
+  }: {
+    read(text: string): Promise<Reading>;
+    repair(problems: Problem[]): Promise<string>;
+    signal: AbortSignal;
+  },
 ): Promise<Json> {
   const { model = '' } = request.block;
   // Keep the paid answer, so that a refused repair does not make the next attempt ask, and pay, for it again.
   const isKept = request.answered !== undefined || request.keepAnswer(text);
-  const readNow = () => readOutput(deps, schema, text);
+  const readNow = () => read(text);
   let reading = await (isKept ? readNow() : checkInHand(readNow, model, signal));
   if (reading.problems.length === 0) return reading.value;
   // A repair sends back the answer, which may be far longer than the prompt.
   const maxChars = promptMaxChars(deps.registry.capabilities(model));
   const fits = isKept && charsOf(request.conversation) + text.length <= maxChars;
   if (fits) {
-    const repaired = await repair(reading.problems);
-    reading = await checkInHand(() => readOutput(deps, schema, repaired), model, signal);
+    const repaired = await repair(reading.asked);
+    reading = await checkInHand(() => read(repaired), model, signal);
   }
   if (reading.problems.length === 0) return reading.value;
   const tried = fits ? 'even after one repair' : 'and is too long to be sent back for a repair';
@@ -216,32 +301,6 @@ function sampling({
   reasoning_effort,
 }: NonNullable<Block['processor_config']>) {
   return { temperature, top_p, stop, seed, reasoning_effort };
-}
-
-/** OpenAI's reasoning models refuse `max_tokens`; other servers may not know `max_completion_tokens`. */
-function answerLimit(model: string, tokens: number | undefined) {
-  if (tokens === undefined) return {};
-  return model.startsWith('openai/') ? { max_completion_tokens: tokens } : { max_tokens: tokens };
-}
-
-async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
-  const value = readModelJson(text);
-  if (value === undefined) {
-    return {
-      value: null,
-      problems: [
-        {
-          path: '',
-          message: `is not JSON of at most ${JSON_DEPTH_MAX} levels, with whole numbers of at most 53 bits and no number beyond 1.8e308`,
-        },
-      ],
-    };
-  }
-  const problems = await deps.validator.validate(schema, value);
-  return {
-    value,
-    problems: problems.map((problem) => ({ ...problem, path: problem.path.slice(0, PATH_MAX_LENGTH) })),
-  };
 }
 
 function repairPrompt(problems: string[]): string {

@@ -3,71 +3,54 @@ import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { LastAnswer } from '../../flow/model-call.ts';
-import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
+import type { ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
 import type { LargeJson } from '../../platform/large-values/large-json.ts';
 import type { Completion } from '../../platform/large-values/tasks.ts';
-import type { TokenUsage } from '../../platform/models/registry.ts';
+import { NO_TOKENS, type TokenUsage } from '../../platform/models/token-usage.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
+import { findApi } from './apis/find-api.ts';
+import type { Sending } from './apis/model-api.ts';
 import { describeAnswer } from './describe-answer.ts';
-import { bodyOf, createModelClient, type ReserveAnswer } from './model-client.ts';
-import { modelError, providerMessage, statusError } from './model-error.ts';
+import { estimateAnswer } from './estimate-usage.ts';
+import { bodyOf } from './fetch-answer.ts';
+import { findCallsInText, isMeantAsCall } from './find-calls-in-text.ts';
+import { findEnd } from './find-end.ts';
+import { findReportedError } from './find-reported-error.ts';
+import { fitToProvider } from './fit-to-provider.ts';
+import { providerMessage } from './hide-secrets.ts';
+import { modelError, refusalError } from './model-error.ts';
 import { type ChatSpan, inChatSpan } from './observe-model-call.ts';
-import { readToolCalls } from './read-answer.ts';
-
-const BAD_GATEWAY = 502;
-
-/** The status that a gateway would have sent, had it not sent 200 before. */
-const gatewayStatus = z.int().min(400).max(599).catch(BAD_GATEWAY);
-const failure = z.object({ message: z.string().optional().catch(undefined), code: gatewayStatus });
-
-const failedChoice = z.object({
-  finish_reason: z.unknown().optional(),
-  error: failure.optional().catch(undefined),
-  message: z.record(z.string(), z.unknown()).catch({}),
-});
-
-const answerShape = z.object({ choices: z.tuple([failedChoice], z.unknown()) });
-
-/** A choice that its gateway marks as failed, in the gateway's words. `isWritten`: the model had written something before. */
-type FailedChoice = { message: string; code: number; isWritten: boolean };
-
-/** Far more than any call uses; the sums for a block, and their cost, fit their database columns. */
-const TOKENS_MAX = 1_000_000_000;
-
-/** A count that is missing or invalid is 0; an impossibly large one is cut. */
-const tokenCount = z
-  .number()
-  .nonnegative()
-  .transform((tokens) => Math.min(Math.ceil(tokens), TOKENS_MAX))
-  .catch(0);
-
-const reported = z.object({
-  usage: z.object({ prompt_tokens: tokenCount, completion_tokens: tokenCount }),
-});
+import { hasCalls, readToolTurn, type ToolTurn } from './read-tool-calls.ts';
+import { readUsage } from './read-usage.ts';
 
 const choice = z.object({
-  message: z.object({
-    content: z.string().nullish(),
-    refusal: z.string().nullish(),
-    tool_calls: z.unknown().optional(),
-  }),
+  message: z.looseObject({ tool_calls: z.unknown().optional() }).nullish(),
   finish_reason: z.string().nullish(),
+  native_finish_reason: z.unknown().optional(),
 });
 const completion = z.object({ choices: z.tuple([choice], z.unknown()) });
-/** An answer of this shape was written by a model, however malformed the rest is. */
-const written = z.object({ choices: z.array(z.unknown()).nonempty() });
-/** An error that some gateways send with status 200. */
-const gatewayError = z.object({ error: z.object({ message: z.string(), code: gatewayStatus }) });
+/** An answer of this shape was written by a model, however malformed the rest is. `text`: as servers of old have it. */
+const something = z.union([z.object({ message: z.looseObject({}) }), z.object({ text: z.string().min(1) })]);
+const written = z.object({ choices: z.tuple([something], z.unknown()) });
+
+const NOTHING_SAID = { text: undefined, reasoning: '', refusal: '' };
 
 /**
- * A model's answer: text or tool calls. `json`: a long text as JSON, if the request allows it. `tooLong`: the number of
- * characters of a text that exceeds any output; the text is dropped.
+ * A model's answer: text or a turn with tool calls. `json`: a long text as JSON, if the request allows it. `tooLong`: the number of
+ * characters of a text that exceeds any output; the text is dropped. `unusable`: the failure of an answer that cannot be used,
+ * where asking once more may help.
  */
-export type ChatAnswer = { text: string; toolCalls: ToolCall[]; json?: Buffer; tooLong?: number };
+export type ChatAnswer = {
+  text: string;
+  turn?: ToolTurn | undefined;
+  json?: Buffer;
+  tooLong?: number;
+  unusable?: ServiceError;
+};
 
 /** A request. `offered`: the tools that the model may call, all of them in `params`. */
-export type Ask = {
+export type Ask = Sending & {
   params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
   offered: ToolDefinition[];
   organizationId: string;
@@ -75,11 +58,8 @@ export type Ask = {
   asText: boolean;
   /** Whether a text that was cut off at its token limit is an answer. */
   acceptsCut: boolean;
-  /** The time that the request and its answer may take, in milliseconds. */
-  timeoutMs: number;
-  signal: AbortSignal;
-  /** Waits for memory for a large answer. */
-  reserveAnswer: ReserveAnswer;
+  /** Whether an empty text is an answer: after the results of tools there may be nothing to say. */
+  acceptsEmpty: boolean;
   /** The usage for which credits were reserved. */
   expected: TokenUsage;
   /** Takes note of an answer of any shape, for the trace. */
@@ -111,86 +91,119 @@ async function requestChat(
   ask: Ask,
   span: ChatSpan,
 ): Promise<ChatAnswer> {
-  const { params, offered, organizationId, asText, timeoutMs, signal, reserveAnswer, count } = ask;
+  const { params, offered, organizationId, asText, signal, count } = ask;
   const name = model.slice(model.indexOf('/') + 1);
   const hasSchema = params.response_format !== undefined || params.tools !== undefined;
   const sent = { model, provider, hasSchema };
   let read: Completion;
   try {
-    const response = await createModelClient(provider, timeoutMs, reserveAnswer)
-      .chat.completions.create({ ...params, model: name }, { signal })
-      .asResponse();
+    const api = await findApi(provider);
+    const request = { ...fitToProvider({ ...params, stream: false }, provider), model: name };
+    const response = await api.send(provider, request, ask);
     const body = bodyOf(response);
     read = body
-      ? await largeJson.readCompletion(organizationId, body, { asText, signal })
+      ? await largeJson.readCompletion(organizationId, body, { asText, signal, api: provider.api })
       : { answer: undefined };
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelError(error, sent);
     // The provider bills it, and its usage is in the part that is not read.
-    if (failure instanceof ServiceError && failure.code === 'OUTPUT_TOO_LARGE') count(ask.expected);
+    if (failure instanceof ServiceError && failure.code === 'OUTPUT_TOO_LARGE')
+      count({ ...ask.expected, isEstimated: true });
     throw failure;
   }
   const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
   const incomplete = (what: string) => new ServiceError('MODEL_OUTPUT_INCOMPLETE', what, { model });
 
-  const { answer, content, tooLong } = read;
-  const usage = readUsage(answer);
+  const { answer, content, tooLong, said = NOTHING_SAID } = read;
+  const reported = findReportedError(answer);
+  const isLong = content !== undefined || tooLong !== undefined;
+  const isWritten = isLong || (reported ? reported.isWritten : written.safeParse(answer).success);
+  const expect = () => ({ ...ask.expected, completionTokens: estimateAnswer(read) });
+  // A provider bills what it has written, whether it says how much or not.
+  const unknown = () => (isWritten ? { ...expect(), isEstimated: true } : NO_TOKENS);
+  const usage: TokenUsage = readUsage(answer, expect) ?? unknown();
   count(usage);
   ask.noteAnswer(describeAnswer(read, usage, provider));
   span.answered(answer, usage);
   const parsed = completion.safeParse(answer);
-  const failed = findFailedChoice(answer);
-  if (failed || !parsed.success) {
-    const refused = failed ?? gatewayError.safeParse(answer).data?.error;
-    const said = refused?.message ?? 'it is not a chat completion';
-    const message = `The answer of ${model} can't be used: ${providerMessage(said, provider)}`;
-    const isLong = content !== undefined || tooLong !== undefined;
-    const isWritten = isLong || (failed ? failed.isWritten : written.safeParse(answer).success);
+  const [first] = parsed.data?.choices ?? [];
+  const end = findEnd(first?.finish_reason, first?.native_finish_reason);
+  // Azure leaves out a message that its filter has stopped.
+  const isRead = first && (isLong || said.text !== undefined || end === 'filtered' || end === 'cut');
+  if (reported || !isRead) {
+    const words = reported ? providerMessage(reported.words.said, provider) : 'it is not a chat completion';
+    const message = `The answer of ${model} can't be used: ${words}`;
     const isPaid = isWritten || usage.promptTokens + usage.completionTokens > 0;
-    if (isPaid) throw refused ? incomplete(message) : invalid(message);
-    const rejected = refused && statusError({ ...sent, status: refused.code, text: said, said });
-    if (rejected instanceof ServiceError) throw rejected;
-    throw new ModelUnavailable(message, { status: refused?.code, isUnreadable: refused === undefined });
+    const failure = reported
+      ? refusalError({ ...sent, ...reported })
+      : new ModelUnavailable(message, { isUnreadable: true });
+    if (!isPaid) throw failure;
+    const unusable = reported ? incomplete(message) : invalid(message);
+    if (isWritten || !(failure instanceof ModelUnavailable)) throw unusable;
+    return { text: '', unusable };
   }
-  const { message, finish_reason: finishReason } = parsed.data.choices[0];
-  if (message.refusal || finishReason === 'content_filter') {
-    const said = providerMessage(message.refusal || 'its content filter stopped the answer', provider);
-    throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${said}`, { model });
+  const { finish_reason: finishReason } = first;
+  const message = first.message ?? {};
+  if (said.refusal || end === 'filtered') {
+    const words = providerMessage(said.refusal || 'its content filter stopped the answer', provider);
+    throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${words}`, { model });
   }
-  const hasText = content !== undefined || tooLong !== undefined || Boolean(message.content);
-  if (finishReason === 'length' && !(ask.acceptsCut && hasText))
+  const text = said.text ?? '';
+  const isEmpty = !isLong && text.trim() === '';
+  if (end === 'cut' && (isEmpty || !ask.acceptsCut)) {
+    const what =
+      asText || ask.acceptsCut
+        ? ' or ask for less'
+        : ', ask for less, or have text accepted as it is with on_length: accept';
     throw incomplete(
-      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens, ask for less, or have text accepted as it is with on_length: accept.`,
+      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens${what}.`,
     );
-  if (tooLong !== undefined) return { text: '', toolCalls: [], tooLong };
-  if (content) return { text: '', toolCalls: [], json: Buffer.from(content.buffer) };
-  const text = message.content ?? '';
-  if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };
-  if (text === '' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
-    throw invalid(`${model} asked for functions although it was offered none, and answered nothing else.`);
-  return { text, toolCalls: [] };
+  }
+  if (end === 'malformed') return { text: '', unusable: invalid(describeMalformed(model, offered)) };
+  const turn = offered.length > 0 ? readTurn(model, message, text, offered, read.inexact) : undefined;
+  if (turn) return { text, turn };
+  if (offered.length > 0 && isMeantAsCall(text))
+    return { text: '', unusable: invalid(describeMalformed(model, offered)) };
+  if (isEmpty && offered.length === 0 && hasCalls(message))
+    return {
+      text: '',
+      unusable: invalid(
+        `${model} asked for functions although it was offered none, and answered nothing else.`,
+      ),
+    };
+  // What was said before calls that are missing, or that nobody offered, is half an answer.
+  if (/tool|function/i.test(finishReason ?? ''))
+    return {
+      text: '',
+      unusable: incomplete(`${model} ended its answer to call a tool, but called none that it was offered.`),
+    };
+  if (tooLong !== undefined) return { text: '', tooLong };
+  if (content) return { text: '', json: Buffer.from(content.buffer) };
+  if (isEmpty && !ask.acceptsEmpty)
+    throw incomplete(
+      `${model} ended its answer before it said anything${said.reasoning ? ', after its reasoning' : ''}. Retry the run, or change the prompt.`,
+    );
+  return { text };
 }
 
-/** Reads the usage that an answer of any shape reports; 0 where it reports none. */
-function readUsage(answer: unknown): TokenUsage {
-  const usage = reported.safeParse(answer).data?.usage;
-  return { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 };
+/** Reads the turn of an answer with tool calls, where its server has found them, or else of those in its text. */
+function readTurn(
+  model: string,
+  message: { [field: string]: unknown },
+  text: string,
+  offered: ToolDefinition[],
+  inexact: string | undefined,
+): ToolTurn | undefined {
+  const names = offered.map((tool) => tool.function.name);
+  const found = hasCalls(message) ? undefined : findCallsInText(text, names);
+  if (!found) return readToolTurn(model, message, text, offered, inexact);
+  const { calls: tool_calls, said } = found;
+  return readToolTurn(model, { ...message, content: said || null, tool_calls }, said, offered, inexact);
 }
 
-/** Finds the failure of a model in an answer that its gateway had begun with status 200, as OpenRouter reports it. */
-function findFailedChoice(answer: unknown): FailedChoice | undefined {
-  const [found] = answerShape.safeParse(answer).data?.choices ?? [];
-  if (!found || found.finish_reason === 'content_filter') return undefined;
-  if (found.finish_reason !== 'error' && !found.error) return undefined;
-  const { role: _, ...written } = found.message;
-  return {
-    message: found.error?.message || 'its provider failed while it answered',
-    code: found.error?.code ?? BAD_GATEWAY,
-    isWritten: Object.values(written).some((value) => !isEmpty(value)),
-  };
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+function describeMalformed(model: string, offered: ToolDefinition[]): string {
+  return offered.length > 0
+    ? `${model} wrote a tool call that its provider could not read, twice.`
+    : `${model} wrote an answer that its provider could not read, twice.`;
 }

@@ -2,9 +2,9 @@ import { JSON_DEPTH_MAX, LAST_ANSWER_MAX_CHARS } from '../../flow/limits.ts';
 import type { LastAnswer } from '../../flow/model-call.ts';
 import type { Provider } from '../../platform/config/config.ts';
 import type { Completion } from '../../platform/large-values/tasks.ts';
-import type { TokenUsage } from '../../platform/models/registry.ts';
-import { hideKey } from './model-error.ts';
-import { isDeeper } from './read-answer.ts';
+import { type TokenUsage, toAnswerTokens } from '../../platform/models/token-usage.ts';
+import { hideKey } from './hide-secrets.ts';
+import { isDeeper } from './is-deeper.ts';
 
 const REASON_MAX_CHARS = 100;
 
@@ -19,7 +19,14 @@ export function describeAnswer(read: Completion, usage: TokenUsage, provider: Pr
   const reason = choice?.finish_reason;
   const finishReason = typeof reason === 'string' ? reason.slice(0, REASON_MAX_CHARS) : null;
   const { text, isCut } = cutAnswer(textOf(read, choice?.message, finishReason, provider));
-  return { text, isCut: isCut || read.tooLong !== undefined, finishReason, usage, repairRequest: null };
+  return {
+    text,
+    isCut: isCut || read.tooLong !== undefined,
+    finishReason,
+    usage: toAnswerTokens(usage),
+    repairRequest: null,
+    ...(read.said?.reasoning && { reasoning: cutAnswer(read.said.reasoning).text }),
+  };
 }
 
 /** Cuts a text to what the trace keeps. */
@@ -30,21 +37,23 @@ export function cutAnswer(text: string): Pick<LastAnswer, 'text' | 'isCut'> {
 }
 
 function textOf(
-  { answer, content }: Completion,
+  { answer, content, said }: Completion,
   message: Choice['message'],
   finishReason: string | null,
   provider: Provider,
 ): string {
   // A long text that the model has finished becomes the output.
   if (content) return finishReason === 'stop' ? '' : JSON.parse(Buffer.from(content).toString());
-  const { content: text, refusal, tool_calls: calls } = message ?? {};
-  const isText = !refusal && !(Array.isArray(calls) && calls.length > 0);
-  if (isText && typeof text === 'string') return text;
+  const { content: written, tool_calls: calls } = message ?? {};
+  const isText = !said?.refusal && !(Array.isArray(calls) && calls.length > 0);
+  if (isText && said?.text !== undefined && (said.text !== '' || typeof written === 'string'))
+    return said.text;
   if (message) return toJson(message);
   // An error of the provider may quote its key.
   return hideKey(toJson(answer), provider);
 }
 
-function toJson(value: unknown): string {
+/** Writes any value as JSON. A value with too many levels becomes the empty text. */
+export function toJson(value: unknown): string {
   return isDeeper(value, JSON_DEPTH_MAX) ? '' : (JSON.stringify(value) ?? '');
 }

@@ -1,5 +1,7 @@
 // Estimates the tokens that a chat completion uses, before it is requested.
-import type { TokenUsage } from '../../platform/models/registry.ts';
+import type { Completion } from '../../platform/large-values/tasks.ts';
+import { NO_TOKENS, type TokenUsage } from '../../platform/models/token-usage.ts';
+import { toJson } from './describe-answer.ts';
 
 /** The estimate for an image, whose size is not known. */
 const TOKENS_PER_IMAGE = 1_600;
@@ -18,9 +20,18 @@ export function estimateUsage(asked: object, answerTokens: number): TokenUsage {
     return undefined;
   });
   return {
+    ...NO_TOKENS,
+    images,
     promptTokens: Math.ceil(estimateTokens(text) + images * TOKENS_PER_IMAGE),
     completionTokens: answerTokens,
   };
+}
+
+/** Estimates the tokens of an answer whose provider reports no usage. */
+export function estimateAnswer({ answer, content, tooLong }: Completion): number {
+  const [choice] = (answer as { choices?: { message?: unknown }[] } | undefined)?.choices ?? [];
+  const long = tooLong ?? (content ? content.length : 0);
+  return Math.ceil(estimateTokens(toJson(choice?.message)) + long * 0.25);
 }
 
 /**

@@ -1,108 +1,103 @@
 // Decides what a failed model call means: a retry (ModelUnavailable) or an error for the caller (ServiceError).
-import { APIConnectionTimeoutError, APIError } from 'openai';
 import { ServiceError } from '../../flow/errors.ts';
-import type { Provider } from '../../platform/config/config.ts';
-import { providerOf } from '../../platform/models/registry.ts';
+import { type Provider, settingsOf } from '../../platform/config/config.ts';
 import { describeNetworkError } from '../../platform/net/describe-network-error.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
-import { AnswerCutOff, AnswerLate } from './model-client.ts';
-import { isQuotaUsedUp, refusalCode } from './refusal-code.ts';
-
-export const RETRY_AFTER_MAX_MS = 60_000;
-const PROVIDER_MESSAGE_MAX_LENGTH = 500;
+import { AnswerCutOff, AnswerLate, ProviderRefusal, ProviderUnreachable } from './fetch-answer.ts';
+import { providerMessage } from './hide-secrets.ts';
+import { type ProviderWords, readProviderWords } from './provider-words.ts';
+import { meaningOf } from './refusal-code.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** `hasSchema`: the request has a schema for its answer, or tools. */
 export type ModelRequestSent = { model: string; provider: Provider; hasSchema: boolean };
 
-/** Translates an error of the SDK into the error to throw, whose message contains neither the key nor the base URL. */
+/** Translates an error of an SDK into the error to throw, whose message contains neither the key nor the base URL. */
 export function modelError(error: unknown, request: ModelRequestSent): Error {
-  const { model } = request;
-  const prefix = providerOf(model).toUpperCase();
+  const { model, provider } = request;
+  const settings = settingsOf(provider);
   if (error instanceof SyntaxError)
     return new ModelUnavailable(`${model} answered with invalid JSON.`, { isUnreadable: true });
-  if (!(error instanceof APIError)) {
-    // The request could not even be built from the URL and key, which the SDK's own message quotes.
-    const message = `${model} can't be called: ${prefix}_BASE_URL is not a valid URL, or ${prefix}_API_KEY is not a valid key.`;
-    return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
-  }
-  if (error.cause instanceof ServiceError) return error.cause;
-  if (error.cause instanceof AnswerLate) {
-    const message = `${model} did not answer within ${error.cause.timeoutMs / 1000} s: processor_config.timeout_ms of the block sets how long a request may take.`;
+  // The SDKs pass on what `fetchWhole` throws.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  if (cause instanceof ServiceError) return cause;
+  if (cause instanceof AnswerLate) {
+    const message = `${model} did not answer within ${cause.timeoutMs / 1000} s: processor_config.timeout_ms of the block sets how long a request may take.`;
     return new ServiceError('MODEL_UNAVAILABLE', message, { model });
   }
-  if (error instanceof APIConnectionTimeoutError) {
-    return new ModelUnavailable(`${model} cannot be reached: the connection timed out.`);
-  }
-  if (error.status === undefined) {
-    return new ModelUnavailable(`${model} cannot be reached: ${describeNetworkError(error)}.`, {
-      isUnreadable: error.cause instanceof AnswerCutOff,
+  if (cause instanceof ProviderUnreachable)
+    return new ModelUnavailable(
+      `${model} cannot be reached: ${describeNetworkError(cause.reason)}.${provider.unconfigured ? ` No server runs at ${provider.baseUrl}: start it, or set ${settings.address}.` : ''}`,
+    );
+  if (cause instanceof AnswerCutOff)
+    return new ModelUnavailable(`${model} cannot be reached: ${describeNetworkError(cause)}.`, {
+      isUnreadable: true,
     });
+  if (cause instanceof ProviderRefusal) {
+    const { status, headers, body } = cause;
+    const awsName = headers.get('x-amzn-errortype')?.split(':')[0];
+    const words = readProviderWords(body);
+    if (awsName) words.names.push(awsName);
+    return refusalError({ ...request, status, headers, words });
   }
-
-  const text = `${JSON.stringify(error.error) ?? ''} ${error.message}`;
-  const said = error.message.replace(/^\d+ /, '');
-  return statusError({ ...request, status: error.status, text, said, headers: error.headers });
+  // The request could not even be built from the URL and key, which the SDK's own message quotes.
+  const message = `${model} can't be called: ${settings.address} is not a valid URL, or ${settings.key} is not a valid key.`;
+  return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
 }
 
 /**
- * Returns the error for an error status. A gateway may report such a status in an answer of status 200. `said`: the provider's
- * message; `text`: the whole error.
+ * Returns the error for a refusal. `status`: that of the answer, or what an answer of status 200 reports; undefined where it
+ * reports none.
  */
-export function statusError({
+export function refusalError({
   model,
   provider,
   hasSchema,
   status,
-  text,
-  said,
+  words,
   headers,
-}: ModelRequestSent & { status: number; text: string; said: string; headers?: Headers | undefined }): Error {
-  const prefix = providerOf(model).toUpperCase();
-  const isPassing = status === 408 || status === 409 || status === 429 || status >= 500;
-  const words = `(status ${status}): ${providerMessage(said, provider)}`;
-  if (isPassing && !(status === 429 && isQuotaUsedUp(status, text)))
-    return new ModelUnavailable(`${model} is unavailable ${words}`, {
-      status,
-      retryAfterMs: retryAfterMs(headers),
-    });
-  if (status < 400) {
+}: ModelRequestSent & {
+  status: number | undefined;
+  words: ProviderWords;
+  headers?: Headers | undefined;
+}): Error {
+  const settings = settingsOf(provider);
+  if (status !== undefined && status < 400) {
     // The target may contain secrets of the URL, and would receive the key.
-    const message = `The provider of ${model} answered with a redirect (status ${status}), which is not followed: set ${prefix}_BASE_URL to the address that answers.`;
+    const message = `The provider of ${model} answered with a redirect (status ${status}), which is not followed: set ${settings.address} to the address that answers.`;
     return new ServiceError('MODEL_NOT_CONFIGURED', message, { model });
   }
-  const key = provider.own ? 'the own key of the request or organization' : `the key in ${prefix}_API_KEY`;
-  const code = refusalCode({ status, text, hasSchema });
+  const said = providerMessage(words.said, provider) || 'it gives no reason';
+  const quoted = status === undefined ? `: ${said}` : ` (status ${status}): ${said}`;
+  const meaning = meaningOf({ ...words, status, hasSchema });
+  // Another answer of the model may do, whatever its provider thinks of the same request.
+  const told = meaning === 'sample' ? null : headers?.get('x-should-retry');
+  if (told === 'false' && meaning === 'passing')
+    return new ServiceError('MODEL_UNAVAILABLE', `${model} is unavailable${quoted}`, { model });
+  const code = told === 'true' ? 'passing' : meaning;
+  if (code === 'passing' || code === 'sample') {
+    const what = code === 'sample' ? 'wrote what its provider could not read' : 'is unavailable';
+    return new ModelUnavailable(`${model} ${what}${quoted}`, {
+      status: status ?? BAD_GATEWAY,
+      retryAfterMs: retryAfterMs(headers, words.waitMs),
+      // A model has written something, which may be billed.
+      isUnreadable: code === 'sample',
+    });
+  }
+  const key = provider.own ? 'the own key of the request or organization' : `the key in ${settings.key}`;
   const message = {
     MODEL_KEY_REJECTED: `The provider of ${model} rejected ${key}`,
     MODEL_QUOTA_EXCEEDED: `The quota or balance of ${key}, for ${model}, is used up`,
     MODEL_NOT_FOUND: `The provider does not know ${model}, or ${key} may not use it. Check the name`,
+    MODEL_TOOLS_UNSUPPORTED: `${model} takes no tools`,
     PROMPT_TOO_LARGE: `The prompt is too large for ${model}`,
     MODEL_SCHEMA_REFUSED: `The provider of ${model} rejected the outputSchema of the block or the parameters of a tool`,
     MODEL_REFUSED: `${model} refused the request`,
-    MODEL_REQUEST_INVALID: `The provider of ${model} rejected the request as invalid`,
+    MODEL_REQUEST_INVALID: `The provider of ${model} rejected the request`,
   }[code];
   const isOwnKey = code === 'MODEL_KEY_REJECTED' && provider.own;
-  return new ServiceError(isOwnKey ? 'BYOK_REJECTED' : code, `${message} ${words}`, { model });
+  return new ServiceError(isOwnKey ? 'BYOK_REJECTED' : code, `${message}${quoted}`, { model });
 }
 
-/** Returns a provider's own message, bounded, without the key or anything that looks like part of a key. */
-export function providerMessage(text: string, provider: Provider): string {
-  return hideKey(text, provider).slice(0, PROVIDER_MESSAGE_MAX_LENGTH).toWellFormed();
-}
-
-/** Replaces the key in what a provider says, and anything that looks like part of a key. */
-export function hideKey(text: string, { apiKey }: Provider): string {
-  // "none" stands for a missing key, and is also an ordinary word.
-  const safe = apiKey === 'none' ? text : text.replaceAll(apiKey, '[key]');
-  return safe.replace(/\bsk-[\w*-]+/g, '[key]');
-}
-
-function retryAfterMs(headers: Headers | undefined): number | undefined {
-  const milliseconds = headers?.get('retry-after-ms') ?? '';
-  const secondsOrDate = headers?.get('retry-after') ?? '';
-  let wait: number;
-  if (/^\d/.test(milliseconds)) wait = Number.parseFloat(milliseconds);
-  else if (/^[\d.]+$/.test(secondsOrDate)) wait = Number.parseFloat(secondsOrDate) * 1000;
-  else wait = Date.parse(secondsOrDate) - Date.now();
-  return wait > 0 ? Math.min(Math.ceil(wait), RETRY_AFTER_MAX_MS) : undefined;
-}
+/** The status that a gateway would have sent, had it not sent 200 before. */
+const BAD_GATEWAY = 502;

@@ -4,13 +4,17 @@ import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Provider } from '../../platform/config/config.ts';
-import type { Registry, TokenUsage } from '../../platform/models/registry.ts';
+import type { Registry } from '../../platform/models/registry.ts';
+import { type TokenUsage, toAnswerTokens } from '../../platform/models/token-usage.ts';
 import {
+  cachedTokens,
+  cacheWriteTokens,
   modelCallDuration,
   modelCost,
   modelRetries,
   modelTokens,
   oldestModelCall,
+  reasoningTokens,
 } from '../../platform/observability/metrics/run-metrics.ts';
 import { inSpan } from '../../platform/observability/tracing.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
@@ -47,11 +51,15 @@ export function inChatSpan<T>(
       ...(hasContent() && { 'gen_ai.input.messages': cut(JSON.stringify(params.messages.map(toMessage))) }),
     });
     return request({
-      answered(answer, { promptTokens, completionTokens }) {
+      answered(answer, usage) {
+        const tokens = toAnswerTokens(usage);
         const { id, model: responseModel, choices } = answerShape.parse(answer);
         span.set({
-          'gen_ai.usage.input_tokens': promptTokens,
-          'gen_ai.usage.output_tokens': completionTokens,
+          'gen_ai.usage.input_tokens': tokens.promptTokens,
+          'gen_ai.usage.cache_read.input_tokens': tokens.cachedTokens,
+          'gen_ai.usage.cache_creation.input_tokens': tokens.cacheWriteTokens,
+          'gen_ai.usage.output_tokens': tokens.completionTokens,
+          'gen_ai.usage.reasoning.output_tokens': tokens.reasoningTokens,
           ...(id !== undefined && { 'gen_ai.response.id': id }),
           ...(responseModel !== undefined && { 'gen_ai.response.model': responseModel }),
           'gen_ai.response.finish_reasons': choices.flatMap(({ finish_reason }) => finish_reason ?? []),
@@ -198,16 +206,15 @@ function typeOf(error: unknown): string {
 }
 
 /** Measures what an answer used; `isOwn`: it was paid for with the caller's own key. */
-export function measureUsage(
-  registry: Registry,
-  model: string,
-  { promptTokens, completionTokens }: TokenUsage,
-  isOwn: boolean,
-): void {
+export function measureUsage(registry: Registry, model: string, usage: TokenUsage, isOwn: boolean): void {
+  const { promptTokens, completionTokens } = usage;
   const labels = labelsOf(registry, model);
   modelTokens.record(promptTokens, { ...OPERATION, ...labels, 'gen_ai.token.type': 'input' });
   modelTokens.record(completionTokens, { ...OPERATION, ...labels, 'gen_ai.token.type': 'output' });
-  const microcredits = isOwn ? 0 : registry.costMicrocredits(model, { promptTokens, completionTokens });
+  cachedTokens.add(usage.cachedTokens, { ...OPERATION, ...labels });
+  cacheWriteTokens.add(usage.cacheWriteTokens + usage.cacheWriteHourTokens, { ...OPERATION, ...labels });
+  reasoningTokens.add(usage.reasoningTokens, { ...OPERATION, ...labels });
+  const microcredits = isOwn ? 0 : registry.costMicrocredits(model, usage);
   modelCost.add(microcredits / MICROCREDITS_PER_CREDIT, labels);
 }
 

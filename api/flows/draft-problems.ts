@@ -1,45 +1,29 @@
 import { setImmediate } from 'node:timers/promises';
-import type { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems, tooManyBranches, tooManySteps } from '../../flow/find-tree-problems.ts';
 import { isObject } from '../../flow/json.ts';
 import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { formatPath, type PathSegment } from '../../flow/step-path.ts';
+import type { PathSegment } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../platform/json-schema/require-usable-schema.ts';
 import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
 import type { ApiDeps } from '../deps.ts';
-import { findSchemaProblems, type Problem } from './file-problems.ts';
-import { findBlockProblems } from './find-block-problems.ts';
+import { findSchemaProblems, type PlacedProblem, type Problem, placeProblem } from './file-problems.ts';
+import { findBlockProblems, findModelProblems, type KnownModels } from './find-block-problems.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
-import { codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
-import type { draftProblems, placedProblem } from './schemas.ts';
+import { type CodeOf, codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
 
 /** Checking the schemas of most flows takes less. */
 const AT_ONCE_MS = 10;
 
-type PlacedProblem = z.input<typeof placedProblem>;
-
-/** Longer than any valid name. Invalid names come from callers and may have any length. */
-const SHOWN_NAME_MAX_LENGTH = 200;
-
-/** Lists the problems that keep a draft from running, with positions for editors. */
-export async function findPlacedProblems(
-  definition: FlowDefinition,
-  readCode: ReadCode,
-): Promise<PlacedProblem[]> {
-  const codeOf = await readCodeOf(readCode, listBlocks(definition));
-  const found = [...findTreeProblems(definition), ...findBlockProblems(definition, codeOf)];
-  return found.map((problem) => placeProblem(definition, problem));
-}
-
-/** Lists the same problems with paths for people alone. */
-export async function findDraftProblems(
-  definition: FlowDefinition,
-  readCode: ReadCode,
-): Promise<z.infer<typeof draftProblems>> {
-  return (await findPlacedProblems(definition, readCode)).map(({ path, message }) => ({ path, message }));
+/** Finds the problems that keep a draft from running, besides those in its JSON Schemas, which are checked when it is written. */
+export function findProblems(definition: FlowDefinition, codeOf: CodeOf, registry: KnownModels): Problem[] {
+  return [
+    ...findTreeProblems(definition),
+    ...findBlockProblems(definition, codeOf),
+    ...findModelProblems(definition, registry),
+  ];
 }
 
 /**
@@ -47,16 +31,18 @@ export async function findDraftProblems(
  * when `gone` aborts first. The JSON Schemas of a draft were compiled when it was written.
  */
 export async function requireComplete(
-  deps: Pick<ApiDeps, 'largeValues'>,
+  deps: Pick<ApiDeps, 'largeValues' | 'registry'>,
   owner: string,
   draft: FlowDefinition,
   gone: AbortSignal,
 ): Promise<void> {
-  const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner, gone));
-  const refused = await findRefusedSchemas(draft);
-  const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
+  const codeOf = await readCodeOf(codeReaderOf(deps, owner, gone), listBlocks(draft));
+  const problems = [...findProblems(draft, codeOf, deps.registry), ...(await findRefusedSchemas(draft))];
   if (problems.length > 0)
-    throw treeError(problems, (lines) => `The draft is not complete.\n${lines.join('\n')}`);
+    throw treeError(
+      problems.map((problem) => placeProblem(draft, problem)),
+      (lines) => `The draft is not complete.\n${lines.join('\n')}`,
+    );
 }
 
 /** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */
@@ -77,40 +63,13 @@ export function wrongDraft(definition: FlowDefinition, found: Problem[]): Servic
 }
 
 /**
- * Adds the position of a problem, for people and for programs: the step, its field, and the line in the field's text.
- */
-function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
-  let node: unknown = definition;
-  let stepId: string | null = null;
-  let field: PathSegment[] = [];
-  for (const segment of path) {
-    node = (node as { [key: PathSegment]: unknown } | null | undefined)?.[segment];
-    const id = (node as { step_id?: unknown } | null | undefined)?.step_id;
-    field = typeof id === 'string' ? [] : [...field, segment];
-    if (typeof id === 'string') stepId = id.slice(0, SHOWN_NAME_MAX_LENGTH);
-  }
-  return {
-    path: formatPath(path.map(cut)),
-    message,
-    step_id: stepId,
-    field: formatPath(field.map(cut)) || null,
-    ...within,
-  };
-}
-
-/**
  * Makes the INVALID_TREE that lists problems with their positions. `say` makes its message from one line for each.
  */
-export function treeError(
-  problems: (PlacedProblem | { path: string; message: string })[],
-  say: (lines: string[]) => string,
-): ServiceError {
-  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+export function treeError(problems: PlacedProblem[], say: (lines: string[]) => string): ServiceError {
+  const lines = problems.map(
+    ({ path, step_id, message }) => `${path}${step_id ? ` (${step_id})` : ''}: ${message}`,
+  );
   return new ServiceError('INVALID_TREE', say(lines), { problems });
-}
-
-function cut(segment: PathSegment): PathSegment {
-  return typeof segment === 'string' ? segment.slice(0, SHOWN_NAME_MAX_LENGTH) : segment;
 }
 
 /**
@@ -162,11 +121,11 @@ export async function requireRunnable(
   definition: FlowDefinition,
   validator: OrganizationValidator,
   readCode: ReadCode,
+  registry: KnownModels,
 ): Promise<void> {
   const codeOf = await readCodeOf(readCode, listBlocks(definition));
   const found = [
-    ...findTreeProblems(definition),
-    ...findBlockProblems(definition, codeOf),
+    ...findProblems(definition, codeOf, registry),
     ...(await findSchemaProblems(definition, validator.requireValidSchema)),
   ];
   if (found.length === 0) return;

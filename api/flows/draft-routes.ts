@@ -15,8 +15,8 @@ import * as example from '../reference/flow-examples.ts';
 import { CHANGED, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
-import { noteDraft } from './draft-notes.ts';
-import { findPlacedProblems, requireFewSteps, requireSound, wrongDraft } from './draft-problems.ts';
+import { assessDraft } from './assess-draft.ts';
+import { requireFewSteps, requireSound, wrongDraft } from './draft-problems.ts';
 import { findSchemaProblems } from './file-problems.ts';
 import { draftETag } from './flow-etag.ts';
 import { completeSteps } from './flow-file.ts';
@@ -24,7 +24,7 @@ import { getDraft, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts
 import { findModelProviders } from './list-models.ts';
 import { codeReaderOf } from './read-code-of.ts';
 import { replaceDraft } from './recorded-flow-writes.ts';
-import { draftRecord, draftRequest } from './schemas.ts';
+import { draftRecord, replaceDraftRequest } from './schemas.ts';
 
 const DRAFT_PATH = `${FLOWS_PATH}/:flow_id/draft`;
 const common = { tags: ['Flows'] };
@@ -74,7 +74,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
         description:
           'The steps are checked as in a flow file. A draft may be incomplete: `problems` lists what must change before it can be published. Callers still run the same version.',
         requestParams: { header: ifMatch },
-        requestBody: body(draftRequest, { draft: example.newDraft }),
+        requestBody: body(replaceDraftRequest, { draft: example.newDraft }),
         responses: {
           200: shown,
           ...PROJECT_ERRORS,
@@ -89,7 +89,11 @@ export function draftRoutes(deps: ApiDeps): Route[] {
           428: errorAnswer('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },
-      handlers: [...toWrite, readBody(deps, draftRequest, { before: [requireFewSteps] }), putDraft(deps)],
+      handlers: [
+        ...toWrite,
+        readBody(deps, replaceDraftRequest, { before: [requireFewSteps] }),
+        putDraft(deps),
+      ],
     },
   ];
 }
@@ -109,7 +113,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
   return async function putDraft(ctx) {
     const match = ctx.get('If-Match');
     if (match === '') throw ifMatchMissing();
-    const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
+    const draft = completeSteps((ctx.state.body as z.output<typeof replaceDraftRequest>).steps);
     requireSound(draft);
     const { organization_id: organizationId } = ctx.state.project;
     // Before the flow is locked, because compiling JSON Schemas waits in the fair queue.
@@ -135,11 +139,7 @@ async function describeDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefiniti
   const { organization_id: organizationId } = ctx.state.project;
   const readCode = codeReaderOf(deps, organizationId, readerSignal(ctx.res));
   const providers = await findModelProviders(deps, organizationId);
-  return {
-    steps: draft.steps,
-    problems: await findPlacedProblems(draft, readCode),
-    notes: noteDraft(deps, providers, draft),
-  };
+  return { steps: draft.steps, ...(await assessDraft(deps, providers, draft, readCode)) };
 }
 
 function ifMatchMissing(): ServiceError {

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import type { z } from 'zod';
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { eachStep, type PathSegment } from '../../flow/step-path.ts';
+import { eachStep, formatPath, type PathSegment } from '../../flow/step-path.ts';
+import type { placedProblem } from './schemas.ts';
 
 /** Throws SCHEMA_INVALID (platform/json-schema/validator.ts). */
 export type CheckSchema = (schema: JsonSchema) => Promise<void>;
@@ -14,8 +16,15 @@ const LOOKED_MAX_MS = 3_000;
 
 const PROBLEMS_MAX = 100;
 
-/** A problem in a flow file. `path` is for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. */
-export type FileProblem = { path: string; message: string; line?: number };
+/** Longer than any valid name. Invalid names come from callers and may have any length. */
+const SHOWN_NAME_MAX_LENGTH = 200;
+
+/**
+ * A problem in a flow file. `path` is for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. `step_id`: null
+ * where it is about the whole flow.
+ */
+export type FileProblem = { path: string; message: string; line?: number; step_id?: string | null };
+export type PlacedProblem = z.input<typeof placedProblem>;
 /** `line`: set when it differs from the line of the path. `within`: the position in the text at the path, from 1. */
 export type Problem = {
   path: PathSegment[];
@@ -23,6 +32,32 @@ export type Problem = {
   line?: number;
   within?: { line?: number; column?: number };
 };
+
+/**
+ * Adds the position of a problem, for people and for programs: the step, its field, and the line in the field's text.
+ */
+export function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
+  let node: unknown = definition;
+  let stepId: string | null = null;
+  let field: PathSegment[] = [];
+  for (const segment of path) {
+    node = (node as { [key: PathSegment]: unknown } | null | undefined)?.[segment];
+    const id = (node as { step_id?: unknown } | null | undefined)?.step_id;
+    field = typeof id === 'string' ? [] : [...field, segment];
+    if (typeof id === 'string') stepId = id.slice(0, SHOWN_NAME_MAX_LENGTH);
+  }
+  return {
+    path: formatPath(path.map(cut)),
+    message,
+    step_id: stepId,
+    field: formatPath(field.map(cut)) || null,
+    ...within,
+  };
+}
+
+function cut(segment: PathSegment): PathSegment {
+  return typeof segment === 'string' ? segment.slice(0, SHOWN_NAME_MAX_LENGTH) : segment;
+}
 
 /** Makes the error that lists problems in the order of their lines. */
 export function describeFileProblems(

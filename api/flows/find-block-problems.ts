@@ -6,7 +6,8 @@ import { listVisibleSteps } from '../../flow/list-steps-read.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import { findUnknownVariables, listTemplateSteps } from '../../flow/template.ts';
 import type { CodeFindings } from '../../platform/javascript/read-code.ts';
-import { createRegistry } from '../../platform/models/registry.ts';
+import { findSettingProblems } from '../../platform/models/find-setting-problems.ts';
+import type { Registry } from '../../platform/models/registry.ts';
 import type { Problem } from './file-problems.ts';
 import type { CodeOf } from './read-code-of.ts';
 
@@ -22,10 +23,7 @@ const UNKNOWN_SHOWN = 5;
 const NEAREST_MAX = 10;
 const VARIABLE_NAMES = ['message', 'previous_output'];
 
-/** The operator's list adds models, but no providers. */
-const { capabilities } = createRegistry();
-
-/** Finds code with syntax errors, unknown variables and steps, and models of unknown providers. */
+/** Finds code with syntax errors, and unknown variables and steps. */
 export function findBlockProblems(definition: FlowDefinition, codeOf: CodeOf): Problem[] {
   let left = NEAREST_MAX;
   const findNearest: typeof findNearestName = (name, names) => {
@@ -35,41 +33,61 @@ export function findBlockProblems(definition: FlowDefinition, codeOf: CodeOf): P
   return [...eachStep(definition)].flatMap(({ step, path }) => {
     if (step.type !== 'sequential') return [];
     const code = codeOf(step);
-    const problems = step.processor_type === 'code' ? checkCode(code) : checkModelCall(step);
-    for (const message of findReadProblems(definition, step, code, findNearest))
-      problems.push({ field: 'prompt', message });
-    return problems.map(({ field, ...problem }) => ({ path: [...path, field], ...problem }));
+    const problems = step.processor_type === 'code' ? checkCode(code) : checkVariables(step);
+    for (const message of findReadProblems(definition, step, code, findNearest)) problems.push({ message });
+    return problems.map((problem) => ({ path: [...path, 'prompt'], ...problem }));
   });
 }
 
-type BlockProblem = Pick<Problem, 'message' | 'within'> & { field: 'prompt' | 'model' };
-
-function checkCode({ problem }: CodeFindings): BlockProblem[] {
-  if (!problem) return [];
-  const { message, ...within } = problem;
-  return [{ field: 'prompt', message, within }];
+/** Finds unknown providers, and settings that models do not take. */
+export function findModelProblems(definition: FlowDefinition, registry: KnownModels): Problem[] {
+  return [...eachStep(definition)].flatMap(({ step, path }) => {
+    if (step.type !== 'sequential' || step.processor_type !== 'llm') return [];
+    const unknown = findUnknownProvider(step, registry);
+    return [
+      ...(unknown === undefined ? [] : [{ path: [...path, 'model'], message: unknown }]),
+      ...findSettingProblems(registry, step).map(({ setting, message }) => ({
+        path: [...path, 'processor_config', setting],
+        message,
+      })),
+    ];
+  });
 }
 
-function checkModelCall({ processor_type, model, prompt = '' }: SequentialStep): BlockProblem[] {
-  if (processor_type !== 'llm') return [];
-  const problems: BlockProblem[] = [];
+function findUnknownProvider({ model }: Block, registry: KnownModels): string | undefined {
   try {
-    if (model?.includes('/')) capabilities(model);
+    if (model?.includes('/')) registry.capabilities(model);
+    return undefined;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    problems.push({ field: 'model', message: error.message });
+    return error.message;
   }
+}
+
+/** The models that the service knows. */
+export type KnownModels = Pick<Registry, 'capabilities' | 'find' | 'lists'>;
+
+type PromptProblem = Pick<Problem, 'message' | 'within'>;
+
+function checkCode({ problem }: CodeFindings): PromptProblem[] {
+  if (!problem) return [];
+  const { message, ...within } = problem;
+  return [{ message, within }];
+}
+
+function checkVariables({ processor_type, prompt = '' }: SequentialStep): PromptProblem[] {
+  if (processor_type !== 'llm') return [];
   const unknown = findUnknownVariables(prompt).slice(0, UNKNOWN_SHOWN);
-  if (unknown.length > 0)
-    problems.push({
-      field: 'prompt',
-      message: `There is no variable ${unknown.map(withSuggestion).join(', ')}: the variables are {{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}.`,
-    });
-  return problems;
+  if (unknown.length === 0) return [];
+  const message = `There is no variable ${unknown.map(withSuggestion).join(', ')}: the variables are {{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}.`;
+  return [{ message }];
 }
 
 function withSuggestion(unknown: string): string {
-  const nearest = findNearestName(unknown.slice(2, -2).trim(), VARIABLE_NAMES);
+  const name = unknown.slice(2, -2).trim();
+  const [, plain, path] = /^(message|previous_output)[.[](.+)$/.exec(name) ?? [];
+  if (plain) return `${unknown} ({{${plain}}} takes no path; {{steps.<step_id>.${path}}} does)`;
+  const nearest = findNearestName(name, VARIABLE_NAMES);
   return nearest ? `${unknown} (did you mean {{${nearest}}}?)` : unknown;
 }
 

@@ -8,17 +8,20 @@ import { findTreeProblems, RESERVED_NAMES } from '../../flow/find-tree-problems.
 import { isObject } from '../../flow/json.ts';
 import { CONTROL_CHARACTERS } from '../../flow/limits.ts';
 import { deriveStepId, formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { createRegistry } from '../../platform/models/registry.ts';
 import { describeIssue } from '../http/zod-input.ts';
+import { findNotes } from './draft-notes.ts';
 import {
   type CheckSchema,
   describeFileProblems,
   type FileProblem,
   findSchemaProblems,
   type Problem,
+  placeProblem,
 } from './file-problems.ts';
-import { findBlockProblems } from './find-block-problems.ts';
+import { findBlockProblems, findModelProblems } from './find-block-problems.ts';
 import { findNonJson, parseText } from './parse-text.ts';
-import { readCodeHere } from './read-code-of.ts';
+import { readCodeHere } from './read-code-here.ts';
 import { flowFileSchema, type WrittenStep } from './written-flow.ts';
 
 /** The step ids in use, and the next number to try for each name. */
@@ -28,6 +31,8 @@ type Members = { [key: string]: unknown };
 
 /** Longer unknown fields are not compared with the known ones. */
 const KEY_MAX_LENGTH = 40;
+const SHIPPED = createRegistry();
+const MAY_DIFFER = 'The service decides: it may have other models.';
 const STEP_TYPES = ['sequential', 'parallel', 'loop'];
 
 const STEP_FIELDS = [
@@ -52,7 +57,7 @@ const MENDING_ROUNDS_MAX = 20;
 
 export type FlowFileFormat = 'yaml' | 'json';
 export type FlowFile = { name: string; slug: string; description?: string; steps: Step[] };
-type DraftFile = { file: FlowFile; missing: FileProblem[] };
+type DraftFile = { file: FlowFile; missing: FileProblem[]; notes: FileProblem[] };
 type Inspected = {
   /** Absent when the shape is wrong. */
   file?: FlowFile;
@@ -61,6 +66,8 @@ type Inspected = {
   shapeProblems: Problem[];
   /** `incomplete`: something is still missing, as in an unfinished draft. */
   flowProblems: (Problem & { incomplete: boolean })[];
+  /** By the list of models that Weir ships. A service may have another. */
+  modelProblems: Problem[];
   lineOf(path: PathSegment[]): number;
 };
 
@@ -84,7 +91,8 @@ export async function parseUsableFlowFile(
 }
 
 /**
- * Parses a flow file that may be unfinished, like a draft: `missing` lists what the flow needs before it can run.
+ * Parses a flow file that may be unfinished, like a draft: `missing` lists what the flow needs before it can run, `notes`
+ * what works badly, or works only on a service with other models than Weir ships.
  * When no addition could complete it, throws as `parseFlowFile` does, with the missing parts too.
  */
 export function parseDraftFile(text: string, format: FlowFileFormat): DraftFile {
@@ -135,10 +143,12 @@ function inspect(text: string, format: FlowFileFormat): Inspected {
     incomplete: true,
   }));
   const flowProblems = [...findTreeProblems(definition), ...blockProblems].filter(isNew);
-  if (!data || !isComplete) return { definition, shapeProblems: found, flowProblems, lineOf };
+  const modelProblems = findModelProblems(definition, SHIPPED).filter(isNew);
+  const inspected = { definition, shapeProblems: found, flowProblems, modelProblems, lineOf };
+  if (!data || !isComplete) return inspected;
   const { name, slug, description } = data;
   const file = { name, slug, ...(description !== undefined && { description }), ...definition };
-  return { file, definition, shapeProblems: found, flowProblems, lineOf };
+  return { ...inspected, file };
 }
 
 /**
@@ -185,30 +195,45 @@ function parseShape(value: unknown) {
 }
 
 function requireDraft(inspected: Inspected, schemaProblems: Problem[]): DraftFile {
-  const { shapeProblems, flowProblems } = inspected;
+  const { shapeProblems, flowProblems, modelProblems } = inspected;
   const isWrong =
     shapeProblems.length + schemaProblems.length > 0 || flowProblems.some(({ incomplete }) => !incomplete);
-  const file = readSound(isWrong ? inspected : { ...inspected, flowProblems: [] }, schemaProblems);
-  return { file, missing: flowProblems.map(toFileProblem(inspected)) };
+  const file = readSound(
+    isWrong ? inspected : { ...inspected, flowProblems: [], modelProblems: [] },
+    schemaProblems,
+  );
+  const modelNotes = modelProblems.map(({ path, message }) => ({
+    path,
+    message: `${message} ${MAY_DIFFER}`,
+  }));
+  const notes = [...findNotes(file, readCodeHere), ...modelNotes];
+  const toFile = toFileProblem(inspected);
+  return { file, missing: flowProblems.map(toFile), notes: notes.map(toFile) };
 }
 
 function readSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
-  const { file, shapeProblems, flowProblems } = inspected;
+  const { file, shapeProblems, flowProblems, modelProblems } = inspected;
   // A schema with a problem inside was changed, and may have no meaning now.
   const isSound = isNotAmong(
     shapeProblems.flatMap(({ path, message }) =>
       path.map((_, end) => ({ path: path.slice(0, end + 1), message })),
     ),
   );
-  const problems = [...shapeProblems, ...flowProblems, ...schemaProblems.filter(isSound)].map(
-    toFileProblem(inspected),
-  );
+  const problems = [
+    ...shapeProblems,
+    ...flowProblems,
+    ...modelProblems,
+    ...schemaProblems.filter(isSound),
+  ].map(toFileProblem(inspected));
   if (file && problems.length === 0) return file;
   throw describeFileProblems(shapeProblems.length > 0 ? 'VALIDATION_ERROR' : 'INVALID_TREE', problems);
 }
 
-function toFileProblem({ lineOf }: Inspected): (problem: Problem) => FileProblem {
-  return ({ path, message, line = lineOf(path) }) => ({ path: formatPath(path), message, line });
+function toFileProblem({ definition, lineOf }: Inspected): (problem: Problem) => FileProblem {
+  return ({ path, message, line = lineOf(path) }) => {
+    const { step_id } = placeProblem(definition, { path, message });
+    return { path: formatPath(path), message, line, step_id };
+  };
 }
 
 /** Says what a value must be, as a sentence. */
@@ -226,7 +251,8 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
   return [{ path, message: issue.message }];
 }
 
-function unknownField(path: PathSegment[], key: string): string {
+/** Says what is wrong with an unknown field of the object at `path`, and which field was probably meant. */
+export function unknownField(path: PathSegment[], key: string): string {
   if (key === 'branches') return 'Only a step with type: parallel has branches.';
   if (key === 'body') return 'Only a step with type: loop has a body.';
   if (key === 'code') return 'The code of a code block is its prompt: write it there.';

@@ -22,6 +22,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { outcomeField } from '../runs/run-shapes/describe-run.ts';
 import { flowETag } from './flow-etag.ts';
 import { flowIdOf, flowOfProjectNotFound, writeFlow } from './flow-of-path.ts';
 import { createFlow, removeFlow, renameFlow } from './recorded-flow-writes.ts';
@@ -205,7 +206,14 @@ function toFlowRecord(row: FlowSummary): z.input<typeof flowRecord> {
 
 function toLastRun(row: FlowSummary): z.input<typeof flowRecord>['lastRun'] {
   const { last_run_id: executionId, last_run_status: status, last_run_started_at: startedAt } = row;
-  if (!executionId || !status || !startedAt) return null;
+  const { last_run_outcome: outcome } = row;
+  if (!executionId || !status || !outcome || !startedAt) return null;
   const code = status === 'failed' ? row.last_run_code : null;
-  return { executionId, status, ...(code && { code }), startedAt: startedAt.toISOString() };
+  return {
+    executionId,
+    status,
+    ...outcomeField({ status, outcome }),
+    ...(code && { code }),
+    startedAt: startedAt.toISOString(),
+  };
 }

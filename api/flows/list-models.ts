@@ -1,4 +1,5 @@
 import { listModelKeys } from '../../db/tenants/model-keys.ts';
+import { type Rates, ratesFor } from '../../platform/models/price.ts';
 import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 
@@ -15,12 +16,23 @@ const CREDITS_PER_USD = 100;
 type ListedModel = {
   model: string;
   key: 'service' | 'organization' | null;
-  inputPrice: number;
-  outputPrice: number;
+  /** The prices of requests with a long input. */
+  longContextPrices: (Prices & { aboveTokens: number })[];
+  /** Factors of all prices, by the service tier that an answer names. */
+  tiers: { [tier: string]: number };
   contextTokens: number;
   images: boolean;
   tools: boolean;
   jsonSchema: boolean;
+} & Prices;
+
+type Prices = {
+  inputPrice: number;
+  cachedInputPrice: number;
+  cacheWritePrice: number;
+  /** For input that is cached for an hour. */
+  cacheWriteHourPrice: number;
+  outputPrice: number;
 };
 
 /** Lists every model that has a price, by name, with the key that the organization's calls use. */
@@ -31,16 +43,36 @@ export async function listModels(
   const providers = await findModelProviders(deps, organizationId);
   const models = deps.registry.models().map((model) => {
     const key = providers.get(providerOf(model)) ?? null;
-    const { price, context_tokens, image_mime_types, tools, json_schema } = deps.registry.capabilities(model);
-    const credits = key === 'service' ? CREDITS_PER_USD : 0;
+    const {
+      price,
+      tiers = {},
+      context_tokens,
+      image_mime_types,
+      image_urls,
+      tools,
+      json_schema,
+    } = deps.registry.capabilities(model);
+    const toCredits = (usd: number) =>
+      key === 'service' ? Math.round(usd * 1e6) / (1e6 / CREDITS_PER_USD) : 0;
+    const toPrices = ({ input, cached_input = input, cache_write = input, ...rest }: Rates): Prices => ({
+      inputPrice: toCredits(input),
+      cachedInputPrice: toCredits(cached_input),
+      cacheWritePrice: toCredits(cache_write),
+      cacheWriteHourPrice: toCredits(rest.cache_write_1h ?? cache_write),
+      outputPrice: toCredits(rest.output),
+    });
     return {
       model,
       key,
       tools,
-      inputPrice: price.input * credits,
-      outputPrice: price.output * credits,
+      ...toPrices(price),
+      longContextPrices: (price.long_context ?? []).map(({ above_tokens }) => ({
+        aboveTokens: above_tokens,
+        ...toPrices(ratesFor(price, above_tokens + 1)),
+      })),
+      tiers,
       contextTokens: context_tokens,
-      images: image_mime_types.length > 0,
+      images: image_mime_types.length > 0 && image_urls !== false,
       jsonSchema: json_schema,
     };
   });
@@ -53,7 +85,7 @@ export async function findModelProviders(
   organizationId: string,
 ): Promise<ModelProviders> {
   const keys = await listModelKeys(db, organizationId);
-  const usable = keys.filter(({ provider }) => Object.hasOwn(config.providerUrls, provider));
+  const usable = keys.filter(({ provider }) => Object.hasOwn(config.ownKeyProviders, provider));
   return new Map([
     ...Object.keys(config.providers).map((provider) => [provider, 'service'] as const),
     ...usable.map(({ provider }) => [provider, 'organization'] as const),

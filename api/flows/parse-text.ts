@@ -11,6 +11,7 @@ import {
   Scalar,
   visit,
 } from 'yaml';
+import { isRefusedMember } from '../../flow/json.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { describeFileProblems, type FileProblem, type Problem } from './file-problems.ts';
 
@@ -77,7 +78,7 @@ function readDocument(text: string): { document: Document; lineOf(offset: number
   return { document, lineOf: (offset) => counter.linePos(offset).line };
 }
 
-/** Finds values that JSON cannot represent, nesting that is too deep, and `__proto__` keys. */
+/** Finds values that JSON cannot represent, nesting that is too deep, and keys that are not accepted. */
 export function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
   if (path.length > DEPTH_MAX) return [{ path: path.slice(0, 3), message: 'Nested too deeply.' }];
   if (Array.isArray(value)) return value.flatMap((item, index) => findNonJson(item, [...path, index]));
@@ -85,7 +86,7 @@ export function findNonJson(value: unknown, path: PathSegment[] = []): Problem[]
   if (value === null || typeof value !== 'object') return [];
   if (Object.getPrototypeOf(value) !== Object.prototype) return [{ path, message: 'Not a JSON value.' }];
   return Object.entries(value).flatMap(([key, child]) =>
-    key === '__proto__'
+    isRefusedMember(key, child)
       ? [{ path: [...path, key], message: 'This key is not accepted.' }]
       : findNonJson(child, [...path, key]),
   );
@@ -183,6 +184,15 @@ function takeForbidden(document: Document, lineOf: (offset: number) => number): 
       report(node, 'Aliases (*) are not accepted: write the value out.', ancestors);
       return new Scalar(null);
     },
+    Scalar: (_, node, ancestors) => {
+      const { value, source = '' } = node;
+      if (typeof value === 'number' && isRounded(value, source))
+        report(
+          node,
+          `The digits of ${source.slice(0, 40)} would be changed: put the number in quotes.`,
+          ancestors,
+        );
+    },
     Map: (_, node, ancestors) => {
       const keys = new Set<unknown>();
       for (const { key } of node.items) {
@@ -198,6 +208,12 @@ function takeForbidden(document: Document, lineOf: (offset: number) => number): 
     },
   });
   return problems;
+}
+
+/** Whether the digits of a whole number differ from those in its source. */
+function isRounded(value: number, source: string): boolean {
+  const digits = /^0[xo]/.test(source) ? String(BigInt(source)) : source.replace(/^\+?(-?)0*(?=\d)/, '$1');
+  return Math.abs(value) >= 2 ** 53 && /^-?\d+$/.test(digits) && String(value) !== digits;
 }
 
 /** A tag may change the value of a key that reads as text. */

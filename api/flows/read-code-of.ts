@@ -4,14 +4,13 @@ import { type CodeFindings, readCode } from '../../platform/javascript/read-code
 import type { ApiDeps } from '../deps.ts';
 import { RetryLater } from '../http/request-errors.ts';
 import { waitInTime } from '../http/wait-in-time.ts';
+import { NOTHING } from './read-code-here.ts';
 
 /** Analyses the code of several blocks, in order. */
 export type ReadCode = (sources: string[]) => Promise<CodeFindings[]>;
 
 /** Returns the findings in the code of a block; none for a block without code. */
 export type CodeOf = (block: Block) => CodeFindings;
-
-const NOTHING: CodeFindings = { named: [] };
 
 /**
  * Analyses code under permits of the organization. Throws RATE_LIMITED when a permit does not come in time, and
@@ -60,11 +59,6 @@ export function codeReaderWhileInTime(deps: Pick<ApiDeps, 'largeValues'>, organi
       return nothing;
     });
   };
-}
-
-/** Analyses the code of a block synchronously, for commands, which delay nobody else. */
-export function readCodeHere({ processor_type, prompt }: Block): CodeFindings {
-  return processor_type === 'code' && prompt ? readCode(prompt) : NOTHING;
 }
 
 /** Analyses the code of blocks. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RUN_STATUSES } from '../../db/schema.ts';
+import { RUN_OUTCOMES, RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
 import { errorCode } from '../http/headers.ts';
 import { pageOf } from '../http/page.ts';
@@ -9,6 +9,7 @@ import {
   nameSchema,
   parsedJson,
   slugSchema,
+  stepsSchema,
   textSchema,
 } from './written-flow.ts';
 
@@ -17,11 +18,7 @@ const NOTE_MAX_LENGTH = 2_000;
 const time = z.iso.datetime();
 const version = z.int().min(1).max(VERSION_MAX);
 
-export const draftProblems = z
-  .array(z.strictObject({ path: z.string(), message: z.string() }))
-  .meta({ description: 'What must be changed before the draft can be published.' });
-
-/** A problem with its position, for editors. */
+/** A problem or note with its position, for editors and assistants. */
 export const placedProblem = z
   .object({
     path: z.string(),
@@ -32,6 +29,13 @@ export const placedProblem = z
     column: z.int().min(1).optional(),
   })
   .meta({ id: 'DraftProblem' });
+
+export const draftProblems = z
+  .array(placedProblem)
+  .meta({ description: 'What must be changed before the draft can be published.' });
+export const draftNotes = z.array(placedProblem).meta({
+  description: 'What works badly, such as a model without a key or code that returns nothing.',
+});
 
 export const createFlowRequest = z
   .strictObject({
@@ -62,9 +66,8 @@ export const flowRecord = z
       .object({
         executionId: z.uuid(),
         status: z.enum(RUN_STATUSES),
-        code: errorCode
-          .optional()
-          .meta({ description: 'On failed; `CANCELLED` where somebody cancelled it.' }),
+        outcome: z.enum(RUN_OUTCOMES).optional().meta({ description: 'How the run ended.' }),
+        code: errorCode.optional().meta({ description: 'On failed.' }),
         startedAt: time,
       })
       .nullable()
@@ -75,24 +78,19 @@ export const flowRecord = z
   .meta({ id: 'Flow' });
 export const flowList = pageOf('FlowList', 'flows', flowRecord);
 
-export const draftRequest = flowFileSchema
-  .pick({ steps: true })
+export const draftRequest = flowFileSchema.pick({ steps: true });
+
+const ofAnswer = z.unknown().optional().meta({ readOnly: true });
+/** A draft as it was read can be written back: the fields that Weir computes are ignored. */
+export const replaceDraftRequest = draftRequest
+  .extend({ problems: ofAnswer, notes: ofAnswer })
   .meta({ id: 'ReplaceDraft', description: 'The steps of a flow, as in a flow file.' });
 
-/** The steps of a flow as they are stored. */
-export const storedSteps = z
-  .array(z.looseObject({ step_id: z.string(), name: z.string(), type: z.string() }))
-  .meta({ description: 'The tree of steps, as in a flow file, with every step_id and name.' });
 export const draftRecord = z
   .object({
-    steps: storedSteps,
-    problems: z
-      .array(placedProblem)
-      .meta({ description: 'What must be changed before the draft can be published.' }),
-    notes: z.array(z.string()).meta({
-      description:
-        'Blocks whose model has no key here, and fields that have no effect in their block. It can change while the ETag stays: keys are not part of a draft.',
-    }),
+    steps: stepsSchema,
+    problems: draftProblems,
+    notes: draftNotes,
   })
   .meta({ id: 'Draft' });
 
@@ -120,7 +118,12 @@ const versionRecord = z
     }),
   })
   .meta({ id: 'Version' });
-export const versionDetail = versionRecord.extend({ steps: storedSteps }).meta({ id: 'VersionDetail' });
+export const versionDetail = versionRecord
+  .extend({
+    steps: stepsSchema,
+    notes: draftNotes.optional().meta({ description: 'Only when it is published.' }),
+  })
+  .meta({ id: 'VersionDetail' });
 export const versionList = pageOf('VersionList', 'versions', versionRecord);
 
 const side = z

@@ -30,9 +30,12 @@ import {
   examplesOf,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
+import { assessDraft } from './assess-draft.ts';
 import { requireComplete } from './draft-problems.ts';
 import { draftETag } from './flow-etag.ts';
 import { requireFlow, writeFlow } from './flow-of-path.ts';
+import { findModelProviders } from './list-models.ts';
+import { codeReaderAfterWrite } from './read-code-of.ts';
 import { promoteFlow, publishChecked, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -165,7 +168,11 @@ function publish(deps: ApiDeps): ApiMiddleware {
           writeFlow(deps.db, ctx, (tx, author, flow) => publishFlow(tx, author, flow, note, checked)),
       }));
     ctx.status = isNew ? 201 : 200;
-    await answerVersion(deps, ctx, version);
+    const { definition } = await answerVersion(deps, ctx, version);
+    const providers = await findModelProviders(deps, organizationId);
+    const readCode = codeReaderAfterWrite(deps, organizationId);
+    const { notes } = await assessDraft(deps, providers, definition, readCode);
+    ctx.body = { ...(ctx.body as object), notes };
   };
 }
 
@@ -181,17 +188,19 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 }
 
 function getOne(deps: ApiDeps): ApiMiddleware {
-  return function getOne(ctx) {
-    return answerVersion(deps, ctx, versionOf(ctx));
+  return async function getOne(ctx) {
+    await answerVersion(deps, ctx, versionOf(ctx));
   };
 }
 
 /** Answers with a version of the flow in the path, after reserving memory for it. */
-async function answerVersion(deps: ApiDeps, ctx: ApiContext, version: number): Promise<void> {
+async function answerVersion(deps: ApiDeps, ctx: ApiContext, version: number) {
   const flow = await requireFlow(deps.db, ctx);
   const bytes = await measureVersion(deps.db, flow.id, version);
   await reserveAnswer(deps, ctx, ctx.state.project.organization_id, bytes);
-  ctx.body = describe(await getVersion(deps.db, flow.id, version), flow);
+  const found = await getVersion(deps.db, flow.id, version);
+  ctx.body = describe(found, flow);
+  return found;
 }
 
 function setProduction(deps: ApiDeps): ApiMiddleware {

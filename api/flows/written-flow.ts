@@ -5,8 +5,10 @@ import {
   type JsonSchema,
   type LoopStep,
   ON_LENGTH,
+  OPENAI_APIS,
   type ParallelStep,
   PROCESSOR_TYPES,
+  PROMPT_CACHES,
   REASONING_EFFORTS,
   type SequentialStep,
 } from '../../flow/definition.ts';
@@ -14,6 +16,7 @@ import { isObject } from '../../flow/json.ts';
 import {
   ANSWER_TOKENS_MAX,
   CODE_TIMEOUT_MAX_MS,
+  EXAMPLE_MESSAGES_MAX,
   LOOP_ITERATIONS_DEFAULT,
   LOOP_ITERATIONS_MAX,
   MAX_TOOL_ITERATIONS_MAX,
@@ -31,11 +34,6 @@ import {
 const BRANCH_NAME_MAX_LENGTH = 64;
 const DESCRIPTION_MAX_LENGTH = 2_000;
 
-/** Any JSON value, under one name in all generated documents. */
-const jsonValue = z
-  .json()
-  .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
-
 /** A value of parsed JSON. It is not validated again, which would take much time and stack for a large value. */
 export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
 
@@ -44,6 +42,18 @@ export const parsedObject = z
   .unknown()
   .refine(isObject, 'must be an object')
   .meta({ type: 'object', additionalProperties: {} }) as z.ZodType<{ [key: string]: Json }>;
+
+/** Describes steps in answers by the same schema as in requests: generated clients send back the steps they have read. */
+function describeWritten({
+  jsonSchema,
+  zodSchema,
+}: {
+  jsonSchema: { required?: string[] };
+  zodSchema: z.core.$ZodType;
+}) {
+  const { shape } = zodSchema as unknown as z.ZodObject;
+  jsonSchema.required = jsonSchema.required?.filter((name) => !(shape[name] instanceof z.ZodDefault));
+}
 
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
 /** A step as written. `completeSteps` fills in what was left out. */
@@ -97,7 +107,7 @@ export const processorConfig = z.strictObject({
     .max(MODEL_TIMEOUT_MAX_MS)
     .optional()
     .meta({
-      description: `llm: the time that one request may take, when absent that of the model’s entry or ${MODEL_TIMEOUT_DEFAULT_MS}; code: processor time, at most ${CODE_TIMEOUT_MAX_MS}.`,
+      description: `llm: the time of one request, when absent that of the model’s entry or ${MODEL_TIMEOUT_DEFAULT_MS}; code: processor time, at most ${CODE_TIMEOUT_MAX_MS}.`,
     }),
   max_retries: z
     .int()
@@ -105,11 +115,27 @@ export const processorConfig = z.strictObject({
     .max(MODEL_RETRIES_MAX)
     .optional()
     .meta({
-      description: `llm: how often a refused request is repeated; when absent ${MODEL_RETRIES_MAX}, and ${MODEL_RETRIES_AWAITED} while a caller waits (/execute, /step).`,
+      description: `llm: repetitions of a refused request; when absent ${MODEL_RETRIES_MAX}, and ${MODEL_RETRIES_AWAITED} on /execute and /step.`,
     }),
   system: z.string().refine(hasPromptSize, PROMPT_TOO_LARGE).optional().meta({
     description: 'llm: a system message; it has no variables.',
   }),
+  messages: z
+    .array(
+      z.strictObject({
+        role: z.enum(['user', 'assistant']),
+        content: textSchema.refine((text) => text.trim() !== '', 'A message must not be blank.'),
+      }),
+    )
+    .min(1)
+    .max(EXAMPLE_MESSAGES_MAX)
+    .refine((messages) => hasPromptSize(messages.map(({ content }) => content).join('')), {
+      error: `The messages must have at most ${PROMPT_MAX_BYTES} bytes together.`,
+    })
+    .optional()
+    .meta({
+      description: 'llm: turns between system and prompt, without variables.',
+    }),
   top_p: z.number().min(0).max(1).optional().meta({ description: 'llm' }),
   stop: z
     .union([stopText, z.array(stopText).min(1).max(STOPS_MAX)], {
@@ -119,6 +145,13 @@ export const processorConfig = z.strictObject({
     .meta({ description: 'llm: texts at which the answer ends.' }),
   seed: z.int().optional().meta({ description: 'llm' }),
   reasoning_effort: z.enum(REASONING_EFFORTS).optional().meta({ description: 'llm' }),
+  api: z.enum(OPENAI_APIS).optional().meta({
+    description: 'llm: the API of OpenAI to call, when absent as the provider is configured.',
+  }),
+  prompt_cache: z.enum(PROMPT_CACHES).optional().meta({
+    description:
+      'llm: how long Anthropic keeps the parts of the prompt that stay the same; 5m when absent. off sends no hints to any provider.',
+  }),
 });
 
 /** The fields of a block that a run may override, besides processor_config. */
@@ -126,13 +159,14 @@ export const blockFields = {
   model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
   prompt: z.string().refine(hasPromptSize, PROMPT_TOO_LARGE).optional().meta({
     description:
-      'llm: the prompt, with {{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}, also with a path (.items.0); code: the body of an async JavaScript function of input (the previous output), message, parameters and outputs (by step_id), which returns the output.',
+      'llm: {{message}} and {{previous_output}} take no path, {{parameters.<key>}} and {{steps.<step_id>}} do: {{steps.list.items.0}}. code: the body of an async JavaScript function of input (the previous output), message, parameters and outputs (by step_id). It must return the output, and has no fetch, require, import, timers or files.',
   }),
   inputSchema: jsonSchema.optional(),
   outputSchema: jsonSchema.optional(),
 };
 
-const naming = {
+/** The names of a step, both optional. */
+export const stepNaming = {
   step_id: z
     .string()
     .regex(STEP_ID_PATTERN, 'A step_id must consist of 1 to 64 letters, digits, hyphens and underscores.')
@@ -144,34 +178,40 @@ const naming = {
 const sequential = z
   .strictObject({
     type: z.literal('sequential').default('sequential'),
-    ...naming,
+    ...stepNaming,
     processor_type: z.enum(PROCESSOR_TYPES),
     ...blockFields,
     processor_config: processorConfig.optional(),
   })
-  .meta({ id: 'SequentialStep', description: 'One block; its output is the next step’s input.' });
+  .meta({
+    id: 'SequentialStep',
+    description: 'One block; its output is the next step’s input.',
+    override: describeWritten,
+  });
 
-/** The fields of a loop other than its body. `json` is the shape of any JSON value. */
-export const loopFields = (json: z.ZodType<Json>) => ({
+/** The fields of a loop other than its body. */
+export const loopFields = {
   max_iterations: z.int().min(1).max(LOOP_ITERATIONS_MAX).default(LOOP_ITERATIONS_DEFAULT),
   until: z
     .strictObject({
       pointer: z.string().meta({ description: 'A JSON Pointer into the output of the body.' }),
-      equals: json,
+      equals: parsedJson.refine((value) => value !== undefined),
     })
     .optional()
     .meta({ description: 'When present, the body runs again on its own output until this value is equal.' }),
-});
+};
 
 export const branchName = z.string().min(1).max(BRANCH_NAME_MAX_LENGTH);
 
-const steps: z.ZodType<WrittenStep[]> = z.array(z.lazy(() => step));
+export const stepsSchema: z.ZodType<WrittenStep[]> = z
+  .array(z.lazy(() => step))
+  .meta({ id: 'Steps', description: 'A list of steps, each of which may hold further ones.' });
 
 const parallel = z
   .strictObject({
     type: z.literal('parallel'),
-    ...naming,
-    branches: z.record(branchName, steps),
+    ...stepNaming,
+    branches: z.record(branchName, stepsSchema),
   })
   .meta({
     id: 'ParallelStep',
@@ -181,12 +221,13 @@ const parallel = z
 const loop = z
   .strictObject({
     type: z.literal('loop'),
-    ...naming,
-    body: steps,
-    ...loopFields(jsonValue),
+    ...stepNaming,
+    body: stepsSchema,
+    ...loopFields,
   })
   .meta({
     id: 'LoopStep',
+    override: describeWritten,
     description:
       'Runs its body for each item of its input, or `until` a condition holds; the output is the array of outputs.',
   });
@@ -204,7 +245,7 @@ export const flowFileSchema = z
     name: nameSchema,
     slug: slugSchema.meta({ description: 'The last segment of the flow’s URL.' }),
     description: descriptionSchema.optional().meta({ description: 'What the flow is for.' }),
-    steps,
+    steps: stepsSchema,
   })
   .meta({ title: 'Weir flow file' });
 

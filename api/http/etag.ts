@@ -26,7 +26,7 @@ export function requireMatch(ifMatch: string, etag: string, what: string): void 
 export function changedSince(what: string, etag: string): ServiceError {
   return new ServiceError(
     'PRECONDITION_FAILED',
-    `The ${what} has changed since you read it, and stays as it is now: read it again. Its ETag is in detail.etag.`,
+    `The ${what} has changed since you read it, and stays as it is now: read it again, and repeat the change.`,
     { etag },
   );
 }

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { logOutage } from '../../db/connection/database-errors.ts';
+import { escapeLineEnds } from '../../platform/json-text/escape-line-ends.ts';
 import { log } from '../../platform/observability/log.ts';
 import { writeJson } from './write-json.ts';
 
@@ -70,16 +71,9 @@ export function formatEvent(id: string | undefined, name: string, data: object):
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
 }
 
-const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g;
-
-/**
- * Removes line breaks, which would end the event. JSON text may have \r and \n between tokens, and the others in texts, where some
- * readers split lines too: those are escaped.
- */
+/** Removes line breaks, which would end the event. JSON text may have \r and \n between tokens. */
 function toLine(json: string): string {
-  return json.replaceAll(LINE_BREAKS, (found) =>
-    found < ' ' ? ' ' : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return escapeLineEnds(json.replaceAll(/[\r\n]/g, ' '));
 }
 
 /** The headers of a stream, with buffering by proxies turned off. */

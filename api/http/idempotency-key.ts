@@ -1,31 +1,16 @@
 // Idempotency-Key: the header, and the requests that create something other than a run, whose write happens once for it. Runs
 // keep their keys themselves (runs/calls/accept-idempotently.ts).
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
-import { IDEMPOTENCY_KEY_HOURS } from '../../db/runs/idempotency-keys.ts';
 import { findKeptResult, writeOnce } from '../../db/tenants/kept-results.ts';
 import { canonicalJson } from '../../flow/json.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import type { ApiContext, ApiMiddleware, Route } from './context.ts';
+import { idempotencyHeaders } from './idempotency-header.ts';
 import { PARSE_OPTIONS, problem, validationError } from './json-body.ts';
 import { authorOf } from './principal.ts';
-
-export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
-
-export const idempotencyKey = z
-  .string()
-  .min(1)
-  .max(IDEMPOTENCY_KEY_MAX_LENGTH)
-  .regex(/^[!-~]*$/, 'must be visible ASCII characters, without spaces')
-  .optional();
-
-export const idempotencyHeaders = z.object({
-  'Idempotency-Key': idempotencyKey.meta({
-    description: `Send a new value with each new request, and the same value when you repeat one. Within ${IDEMPOTENCY_KEY_HOURS} hours, the repeated request gets the answer of the first, with Idempotent-Replayed: true, and nothing is done twice. A POST that creates nothing refuses the header.`,
-  }),
-});
 
 /** Leaves out the null fields of a body: they mean the same as absent ones. */
 export function withoutNulls(body: unknown): unknown {

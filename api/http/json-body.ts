@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
-import { REFUSED_KEYS } from '../../flow/json.ts';
+import { isRefusedMember } from '../../flow/json.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { mostOf } from '../../platform/json-text/measure-json.ts';
 import { findInexactNumber } from '../../platform/json-text/scan-json.ts';
@@ -98,7 +98,7 @@ function inexact(number: string): string {
  */
 export function parseJson(bytes: Buffer): unknown {
   const number = findInexactNumber(bytes);
-  if (number) throw validationError(problem([], inexact(number)));
+  if (number) throw validationError(problem(number.path, inexact(number.digits)));
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
@@ -127,12 +127,18 @@ function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceE
   for (let place = places.pop(); place; place = places.pop()) {
     const { value } = place;
     if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], String(i), place);
-    else
-      for (const key of Object.keys(value)) {
-        if (!place.echoed && REFUSED_KEYS.has(key))
-          throw invalid(pathOf(key, place), 'is a key that is not accepted');
-        look((value as Record<string, unknown>)[key], key, place);
+    else {
+      // An output may have any keys, and a step any name.
+      const holdsOutputs = place.depth === 2 && place.key === ECHOED_FIELD;
+      for (const [key, child] of Object.entries(value)) {
+        if (isRefusedMember(key, holdsOutputs ? undefined : child))
+          throw invalid(
+            pathOf(key, place),
+            `is a key that is not accepted${key === 'constructor' ? ' with a `prototype`' : ''}`,
+          );
+        look(child, key, place);
       }
+    }
   }
 }
 

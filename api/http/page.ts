@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { ServiceError } from '../../flow/errors.ts';
-import { pageSize } from './query.ts';
-import { invalidField } from './request-errors.ts';
+import { pageSize } from './query-fields.ts';
 
 export const PAGE_MAX = 200;
 export const PAGE_DEFAULT = 50;
@@ -23,11 +21,6 @@ export function toPage<Row>(rows: Row[], limit: number, cursorOf: (row: Row) => 
   const last = page.at(-1);
   const hasMore = rows.length > limit;
   return { page, end: { hasMore, nextCursor: hasMore && last ? cursorOf(last) : null } };
-}
-
-/** Makes the 422 for a cursor that this list did not issue. */
-export function unknownCursor(): ServiceError {
-  return invalidField('cursor', 'must be a nextCursor of this list');
 }
 
 /** Makes the schema of one page of a list; `id` is its name in the API document, `key` that of the entries. */

@@ -66,10 +66,6 @@ export function ownerOf(principal: Principal): string {
   return principal.kind === 'key' ? principal.organizationId : principal.userId;
 }
 
-export function isOperator(principal: Principal): boolean {
-  return principal.kind === 'user' && principal.isOperator === true;
-}
-
 /**
  * Returns for whom a list of organizations or projects is made. The lists of a signed-in operator have only what the user
  * belongs to; an operator's key belongs nowhere, so that its lists have everything.

@@ -57,3 +57,8 @@ export function tooManyLarge(
 export function invalidField(field: string, message: string): ServiceError {
   return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
 }
+
+/** Makes the 422 for a cursor that this list did not issue. */
+export function unknownCursor(): ServiceError {
+  return invalidField('cursor', 'must be a nextCursor of this list');
+}

@@ -1,239 +1,237 @@
-// add_block, update_block, update_block_draft, update_block_output_schema, move_block, delete_block
+// add_block, update_block, update_block_draft, update_block_output_schema, edit_draft and write_draft
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type JsonSchema, PROCESSOR_TYPES, type SequentialStep, type Step } from '../../flow/definition.ts';
-import {
-  addBlock,
-  changeStep,
-  moveStep,
-  removeLoop,
-  removeStep,
-  renameBranches,
-  type StepPlace,
-  setLoop,
-} from '../../flow/edit-tree.ts';
+import { type FlowDefinition, PROCESSOR_TYPES } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { BRANCHES_MAX } from '../../flow/limits.ts';
+import type { PathSegment } from '../../flow/step-path.ts';
 import { requireVisibleFlow } from '../auth/caller.ts';
-import {
-  blockFields,
-  branchName,
-  loopFields,
-  nameSchema,
-  parsedJson,
-  processorConfig,
-} from '../flows/written-flow.ts';
-import { fewEntries } from '../http/zod-input.ts';
-import { editDraft, editedDraft } from './flow-design.ts';
-import { defineTool, flowId, type McpCall, placeFields, stepId } from './tool.ts';
+import { requireFewSteps, requireSound, wrongDraft } from '../flows/draft-problems.ts';
+import { findSchemaProblems, type Problem } from '../flows/file-problems.ts';
+import { draftETag } from '../flows/flow-etag.ts';
+import { completeSteps, unknownField } from '../flows/flow-file.ts';
+import { draftRequest } from '../flows/schemas.ts';
+import { blockFields, loopFields, parsedObject, processorConfig, stepNaming } from '../flows/written-flow.ts';
+import { requireMatch } from '../http/etag.ts';
+import { dropNulls } from '../http/zod-input.ts';
+import { BLOCK_EDITS, type BlockEditName, schemaObject } from './block-edits.ts';
+import { type Edited, editDraft, editedDraft } from './flow-design.ts';
+import { parseToolInput, TOOL_PARSE_OPTIONS } from './parse-tool-input.ts';
+import { defineTool, flowId, type McpCall, type McpTool } from './tool.ts';
 
-const { model, prompt } = blockFields;
-/** Inline, not a shared component: some clients do not follow a $ref in the input of a tool. */
-const schemaObject = z
-  .looseObject({}, { error: 'must be a JSON Schema as an object, such as {"type": "object"}' })
-  .meta({ description: 'A JSON Schema (2020-12) as an object.' }) as unknown as z.ZodType<JsonSchema>;
-const loop = z.strictObject(loopFields(parsedJson), {
-  error: ({ code }) =>
-    code === 'invalid_type' ? 'must be an object: {}, with max_iterations, or with until' : undefined,
-});
-const processorType = z.enum(PROCESSOR_TYPES).meta({
-  description:
-    'llm: asks a model, which update_block sets. code: runs JavaScript. passthrough: answers its input.',
-});
-const NOT_DESTROYED = 'Only the draft changes.';
+const EDITS_MAX = 50;
+const PROBLEMS_MAX = 20;
+const DRAFT_ETAG = z
+  .string()
+  .max(200)
+  .optional()
+  .meta({ description: 'From get_flow or the last edit: refused when the draft has changed since.' });
 
-const addBlockTool = defineTool({
-  name: 'add_block',
-  title: 'Add a block',
-  description: `Adds a block to the draft of a flow. An llm block also needs a model: set it with update_block. ${NOT_DESTROYED}`,
-  scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: false },
-  input: z.strictObject({
-    flow_id: flowId,
-    name: nameSchema.meta({ description: 'The step_id is made from it.' }),
-    processor_type: processorType,
-    prompt,
-    ...placeFields,
-  }),
-  output: editedDraft,
-  run: (call, { flow_id, target_id, direction, name, processor_type, prompt }) => {
-    const block = { name, processor_type, ...(prompt !== undefined && { prompt }) };
-    return editDraft(call, flow_id, 'add_block', (draft) =>
-      addBlock(draft, block, toPlace(target_id, direction)),
-    );
-  },
+/** Makes the tool of one edit. */
+function editTool(
+  name: BlockEditName,
+  about: Pick<McpTool, 'title' | 'description'> & { hints?: Partial<McpTool['hints']> },
+): McpTool {
+  const { input, check, apply } = BLOCK_EDITS[name];
+  return defineTool({
+    name,
+    title: about.title,
+    description: `${about.description}`,
+    scope: 'flows:write',
+    hints: { readOnlyHint: false, destructiveHint: true, ...about.hints },
+    input: z.strictObject({ flow_id: flowId, ...input.shape }),
+    output: editedDraft,
+    async run(call, { flow_id, ...edit }) {
+      const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
+      await check?.(call, organizationId, edit);
+      return editDraft(call, flow_id, name, (draft) => apply(draft, edit));
+    },
+  });
+}
+
+const oneEdit = z.strictObject({
+  tool: z.enum(Object.keys(BLOCK_EDITS) as [BlockEditName]),
+  arguments: parsedObject,
 });
 
-const updateBlock = defineTool({
-  name: 'update_block',
-  title: 'Change a block',
-  description: `Sets the given fields of a block in the draft; null removes a field. Parallel and loop steps have only the fields name, branches and loop. ${NOT_DESTROYED}`,
+const editDraftTool = defineTool({
+  name: 'edit_draft',
+  title: 'Edit a draft',
+  description: `Applies several edits to a draft in order, all or none: moves and deletes steps, and does what add_block and the update_block tools do.`,
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({
     flow_id: flowId,
-    step_id: stepId,
-    name: nameSchema.optional(),
-    processor_type: processorType.optional(),
-    model: model.nullable().meta({ description: 'provider/model, from list_models.' }),
-    prompt: prompt.nullable(),
-    inputSchema: schemaObject.nullish(),
-    outputSchema: schemaObject.nullish(),
-    branches: fewEntries(BRANCHES_MAX, z.record(z.string(), branchName)).optional().meta({
-      description: 'Renames branches of a parallel step: old name to new name.',
-    }),
-    processor_config: processorConfig.nullish().meta({ description: 'Replaces the whole object.' }),
-    loop: loop.nullish().meta({
+    edits: z.array(oneEdit).min(1).max(EDITS_MAX).meta({
       description:
-        'Puts the step into a new loop step, which runs it for each item of its input, or until a condition holds. With the step_id of a loop step: changes that step; null replaces it by the steps inside it.',
+        'arguments: those of the tool, without flow_id. move_block takes step_id, target_id and direction (as add_block); delete_block takes step_id. Both include the steps inside; what is empty then is removed.',
     }),
+    draft_etag: DRAFT_ETAG,
   }),
-  output: editedDraft,
-  async run(call, { flow_id, step_id, loop, branches, ...fields }) {
-    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-    if (given.length === 0 && loop === undefined && branches === undefined)
-      throw new ServiceError('VALIDATION_ERROR', 'Send at least one field to set, such as model.');
-    if (typeof fields.model === 'string') requireModel(call, fields.model);
-    await requireSchema(call, flow_id, { field: 'inputSchema', schema: fields.inputSchema });
-    await requireSchema(call, flow_id, { field: 'outputSchema', schema: fields.outputSchema });
-    const set = (step: Step) => {
-      if (given.some(([key]) => key !== 'name')) requireBlock(step);
-      const kept = Object.entries({ ...step, ...Object.fromEntries(given) });
-      const changed = Object.fromEntries(kept.filter(([, value]) => value !== null)) as Step;
-      return branches ? renameBranches(changed, branches) : changed;
-    };
-    return editDraft(call, flow_id, 'update_block', (draft) => {
-      const changed = changeStep(draft, step_id, set);
-      if (loop === undefined) return { definition: changed, stepId: step_id };
-      const definition = loop === null ? removeLoop(changed, step_id) : setLoop(changed, step_id, loop);
-      return { definition, stepId: step_id };
+  output: editedDraft.omit({ step_id: true }).extend({
+    step_ids: z.array(z.string()).meta({ description: 'The step of each edit.' }),
+  }),
+  async run(call, { flow_id, edits, draft_etag = '' }) {
+    const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
+    const parsed = edits.map(({ tool, arguments: given }, index) => {
+      const input = inEdit({ tool, index }, () => parseToolInput(BLOCK_EDITS[tool].input, given, tool));
+      return { tool, index, input };
     });
+    for (const edit of parsed)
+      await inEdit(edit, () => BLOCK_EDITS[edit.tool].check?.(call, organizationId, edit.input));
+    const stepIds: string[] = [];
+    const apply = async (draft: FlowDefinition): Promise<Edited> => {
+      requireMatch(draft_etag, draftETag(draft), 'draft');
+      let definition = draft;
+      for (const edit of parsed) {
+        const edited = inEdit(edit, () => BLOCK_EDITS[edit.tool].apply(definition, edit.input));
+        definition = edited.definition;
+        stepIds.push(edited.stepId);
+        // Each edit copies the draft: let other requests run before the next.
+        await setImmediate();
+      }
+      return { definition, stepId: stepIds.join(', ').slice(0, 200) };
+    };
+    const { step_id: _, ...answer } = await editDraft(call, flow_id, 'edit_draft', apply);
+    return { ...answer, step_ids: stepIds };
   },
 });
 
-const updateBlockDraft = defineTool({
-  name: 'update_block_draft',
-  title: 'Write a block’s prompt or code',
-  description: `Replaces the prompt of an llm block or the source of a code block in the draft. ${NOT_DESTROYED}`,
-  scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  input: z.strictObject({
-    flow_id: flowId,
-    step_id: stepId,
-    content: prompt.unwrap(),
-  }),
-  output: editedDraft,
-  run: (call, { flow_id, step_id, content }) =>
-    change(call, flow_id, step_id, 'update_block_draft', (step) => ({
-      ...requireBlock(step),
-      prompt: content,
-    })),
-});
-
-const updateBlockOutputSchema = defineTool({
-  name: 'update_block_output_schema',
-  title: 'Set a block’s output schema',
-  description: `Sets the JSON Schema that the output of a block in the draft must match; a model is told the schema. ${NOT_DESTROYED}`,
-  scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  input: z.strictObject({ flow_id: flowId, step_id: stepId, content: schemaObject }),
-  output: editedDraft,
-  async run(call, { flow_id, step_id, content }) {
-    await requireSchema(call, flow_id, { field: 'content', schema: content });
-    return change(call, flow_id, step_id, 'update_block_output_schema', (step) => ({
-      ...requireBlock(step),
-      outputSchema: content,
-    }));
-  },
-});
-
-const moveBlock = defineTool({
-  name: 'move_block',
-  title: 'Move a step',
-  description: `Moves a step of the draft, with the steps inside it. A branch, parallel or loop step that is empty then is removed. ${NOT_DESTROYED}`,
-  scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: false },
-  input: z.strictObject({
-    flow_id: flowId,
-    step_id: stepId,
-    target_id: placeFields.target_id.meta({ description: 'As in add_block.' }),
-    direction: placeFields.direction.meta({ description: 'As in add_block.' }),
-  }),
-  output: editedDraft,
-  run: (call, { flow_id, step_id, target_id, direction }) =>
-    editDraft(call, flow_id, 'move_block', (draft) => ({
-      definition: moveStep(draft, step_id, toPlace(target_id, direction)),
-      stepId: step_id,
-    })),
-});
-
-const deleteBlock = defineTool({
-  name: 'delete_block',
-  title: 'Delete a step',
-  description: `Deletes a step of the draft, with the steps inside it. A branch, parallel or loop step that is empty then is removed. ${NOT_DESTROYED}`,
-  scope: 'flows:write',
-  hints: { readOnlyHint: false, destructiveHint: true },
-  input: z.strictObject({ flow_id: flowId, step_id: stepId }),
-  output: editedDraft,
-  run: (call, { flow_id, step_id }) =>
-    editDraft(call, flow_id, 'delete_block', (draft) => ({
-      definition: removeStep(draft, step_id),
-      stepId: step_id,
-    })),
-});
-
-export const blockTools = [
-  addBlockTool,
-  updateBlock,
-  updateBlockDraft,
-  updateBlockOutputSchema,
-  moveBlock,
-  deleteBlock,
-];
-
-function toPlace(target: string | undefined, direction: StepPlace['direction']): StepPlace {
-  if (direction === 'bottom' && target === undefined)
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      'direction bottom needs target_id: the step to which the block is parallel.',
-    );
-  return { target, direction };
-}
-
-function change(call: McpCall, flowId: string, stepId: string, tool: string, make: (step: Step) => Step) {
-  return editDraft(call, flowId, tool, (draft) => ({ definition: changeStep(draft, stepId, make), stepId }));
-}
-
-function requireBlock(step: Step): SequentialStep {
-  if (step.type === 'sequential') return step;
-  throw new ServiceError(
-    'VALIDATION_ERROR',
-    `${step.step_id} is a ${step.type} step: only its name, branches and loop can be set. Change the blocks inside it instead.`,
-  );
-}
-
-/** Throws VALIDATION_ERROR for a model whose provider the service does not know. */
-function requireModel({ deps }: McpCall, model: string): void {
+/** Makes the error of one of several edits say which one it is, and that none was applied. */
+function inEdit<T>({ tool, index }: { tool: string; index: number }, work: () => T): T {
+  const rename = (error: unknown): never => {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, `No edit was applied: edits.${index} (${tool}): ${error.message}`);
+  };
   try {
-    deps.registry.capabilities(model);
+    const result = work();
+    return result instanceof Promise ? (result.catch(rename) as T) : result;
   } catch (error) {
-    if (error instanceof ServiceError) throw new ServiceError('VALIDATION_ERROR', `model: ${error.message}`);
-    throw error;
+    return rename(error);
   }
 }
 
-/** Throws VALIDATION_ERROR for an invalid JSON Schema. Called before the flow is locked. */
-async function requireSchema(
-  { deps, access }: McpCall,
-  flowId: string,
-  { field, schema }: { field: string; schema: JsonSchema | null | undefined },
-): Promise<void> {
-  if (schema === undefined || schema === null) return;
-  const { organizationId } = await requireVisibleFlow(deps, flowId, access);
-  await deps.validator
-    .of(organizationId)
-    .requireValidSchema(schema)
-    .catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error;
-      throw new ServiceError('VALIDATION_ERROR', `${field}: ${error.message}`);
-    });
+const listOfSteps = { type: 'array', items: { type: 'object' } } as const;
+
+/** A step as flow files have it, in one object without references, which many clients do not follow. */
+const listedStep = z.object({
+  type: z.enum(['sequential', 'parallel', 'loop']).default('sequential'),
+  ...stepNaming,
+  processor_type: z
+    .enum(PROCESSOR_TYPES)
+    .optional()
+    .meta({ description: 'llm: asks a model. code: runs JavaScript. passthrough: answers its input.' }),
+  ...blockFields,
+  inputSchema: schemaObject.optional(),
+  outputSchema: schemaObject.optional(),
+  // The rarest fields are taken, too: docs/flow-file.md has them.
+  processor_config: processorConfig
+    .omit({ api: true, prompt_cache: true, messages: true })
+    .loose()
+    .optional()
+    .meta({ description: 'llm; of code only timeout_ms.' }),
+  branches: z.unknown().optional().meta({
+    type: 'object',
+    additionalProperties: listOfSteps,
+    description:
+      'parallel: lists of such steps by name; run at once; the output is an object with the last output of each.',
+  }),
+  body: z
+    .unknown()
+    .optional()
+    .meta({
+      ...listOfSteps,
+      description:
+        'loop: such steps, run for each item of the input, or until a condition holds; the output is the list of outputs.',
+    }),
+  ...loopFields,
+});
+
+const writeDraft = defineTool({
+  name: 'write_draft',
+  title: 'Write a whole draft',
+  description: `Replaces all steps of a draft, as in a flow file. Use it for a new flow.`,
+  scope: 'flows:write',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: z.strictObject({
+    flow_id: flowId,
+    steps: z.unknown().meta({
+      type: 'array',
+      items: z.toJSONSchema(listedStep, { io: 'input' }) as never,
+      description: 'They run in order; each gets the output of the one before.',
+    }),
+    draft_etag: DRAFT_ETAG.meta({
+      description:
+        'From get_flow or the last edit: refused when the draft has changed since. Needed once the draft has steps.',
+    }),
+  }),
+  output: editedDraft.omit({ step_id: true }),
+  async run(call, { flow_id, steps, draft_etag = '' }) {
+    const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
+    const definition = await parseDraft(call, organizationId, steps);
+    const replace = (draft: FlowDefinition): Edited => {
+      const stored = draftETag(draft);
+      if (draft_etag === '' && draft.steps.length > 0 && stored !== draftETag(definition))
+        throw new ServiceError(
+          'PRECONDITION_REQUIRED',
+          'The draft has steps, which this would replace: read it with get_flow, and send its draft_etag.',
+        );
+      requireMatch(draft_etag, stored, 'draft');
+      return { definition, stepId: '' };
+    };
+    const bytes = Buffer.byteLength(JSON.stringify(definition));
+    const { step_id: _, ...answer } = await editDraft(call, flow_id, 'write_draft', replace, bytes);
+    return answer;
+  },
+});
+
+/** Reads the steps of a draft. Throws INVALID_TREE with the position of each problem, as over HTTP. */
+async function parseDraft(
+  { deps }: McpCall,
+  organizationId: string,
+  steps: unknown,
+): Promise<FlowDefinition> {
+  const written = { steps };
+  dropNulls(draftRequest, written);
+  requireFewSteps(written);
+  const { data, error } = draftRequest.safeParse(written, TOOL_PARSE_OPTIONS);
+  if (!data) throw wrongDraft(written as never, error.issues.slice(0, PROBLEMS_MAX).flatMap(toProblems));
+  const definition = completeSteps(data.steps);
+  requireSound(definition);
+  const wrong = await findSchemaProblems(definition, deps.validator.of(organizationId).requireValidSchema);
+  if (wrong.length > 0) throw wrongDraft(definition, wrong);
+  return definition;
 }
+
+function toProblems(issue: z.core.$ZodIssue): Problem[] {
+  const path = issue.path as PathSegment[];
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message.replace(/\.?$/, '.') }];
+  return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
+    path: [...path, key],
+    message: `${unknownField(path, key)} The fields are ${issue.message}.`,
+  }));
+}
+
+export const blockTools = [
+  editTool('add_block', {
+    title: 'Add a block',
+    description: 'Adds a block to a draft. An llm block also needs a model: set it with update_block.',
+    hints: { destructiveHint: false },
+  }),
+  editTool('update_block', {
+    title: 'Change a block',
+    description:
+      'Sets the given fields of a block in a draft; null removes a field. Parallel and loop steps have only the fields name, branches and loop.',
+  }),
+  editTool('update_block_draft', {
+    title: 'Write a block’s prompt or code',
+    description: 'Replaces the prompt of an llm block, or the source of a code block.',
+    hints: { idempotentHint: true },
+  }),
+  editTool('update_block_output_schema', {
+    title: 'Set a block’s output schema',
+    description: 'Sets the JSON Schema that the output of a block must match; a model is told the schema.',
+    hints: { idempotentHint: true },
+  }),
+  editDraftTool,
+  writeDraft,
+];

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
+import type { FailedAttempt } from '../../db/schema.ts';
 import { loadReferences, loadThroughCache } from '../../db/stored-values/load-references.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
+import type { CodeLog } from '../../flow/code-log.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
@@ -19,7 +21,7 @@ import { blockRun } from '../runs/run-shapes/block-answers.ts';
 
 /** Maximum number of block executions in one response; of more, shows the first and the last. */
 const EXECUTIONS_MAX = 60;
-/** The values of one block execution: input, sent request, output, last answer. */
+/** The values of one block execution: input, sent request, output, and either the last answer or the console lines. */
 const VALUES_EACH = 4;
 /** Limits of the cache during one response: call inputs, and bytes of outputs. */
 const CACHED_INPUTS_MAX = 4;
@@ -36,10 +38,21 @@ export const blockTrace = z.strictObject({
   output: parsedJson.meta({ description: 'The output of the block; null when it failed.' }),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   last_answer: parsedJson.meta({
-    description: 'The last answer of the model to a block that failed; otherwise null.',
+    description: 'The last answer of the model to a block that failed; otherwise its reasoning, or null.',
   }),
+  logs: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'code: the lines that it wrote with console, with their level; the last of many.' }),
+  failed_attempts: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Attempts that failed before the last.' }),
   prompt_tokens: count,
+  cached_tokens: count,
+  cache_write_tokens: count,
   completion_tokens: count,
+  reasoning_tokens: count,
   cost: z.number().meta({ description: 'Credits.' }),
   uncharged: z
     .number()
@@ -109,18 +122,45 @@ async function traceBlock(
     status: row.status,
     attempts: row.attempts,
     model: row.model,
+    ...(row.pinned && { pinned: true }),
     input: cutJson(input, maxChars),
     sent: sent === undefined ? null : cutSentRequest(sent, maxChars),
     output: cutOutput(values.output, maxChars, values.output_chars),
     error: row.error,
     last_answer: values.last_answer && cutJson(values.last_answer, maxChars),
+    ...(values.failed_attempts && { failed_attempts: cutAttempts(values.failed_attempts, maxChars) }),
+    ...(values.logs && { logs: cutLogs(values.logs, maxChars) }),
     prompt_tokens: row.prompt_tokens,
+    cached_tokens: row.cached_tokens,
+    cache_write_tokens: row.cache_write_tokens,
     completion_tokens: row.completion_tokens,
+    reasoning_tokens: row.reasoning_tokens,
     cost: row.cost_microcredits / MICROCREDITS_PER_CREDIT,
     uncharged: row.uncharged_microcredits / MICROCREDITS_PER_CREDIT,
     ms: row.latency_ms,
     started_at: row.started_at.toISOString(),
   };
+}
+
+function cutAttempts(attempts: FailedAttempt[], maxChars: number): string[] {
+  return attempts.map(({ number, startedAt, endedAt, code, message }) => {
+    const ms = Date.parse(endedAt) - Date.parse(startedAt);
+    return cutText(`${number}. ${code} after ${ms} ms: ${message}`, Math.floor(maxChars / attempts.length));
+  });
+}
+
+/** Writes console lines as texts of at most `maxChars` together: of more, the last, which an error follows. */
+function cutLogs(logs: CodeLog[], maxChars: number): string[] {
+  const texts: string[] = [];
+  let room = maxChars;
+  for (const { level, text, omittedBefore = 0 } of logs.toReversed()) {
+    const line = cutText(`${level}: ${text}`, room);
+    texts.unshift(line);
+    if (omittedBefore > 0) texts.unshift(`… ${omittedBefore} lines left out`);
+    room -= line.length;
+    if (room <= 0) break;
+  }
+  return texts;
 }
 
 function cutOutput(text: string, maxChars: number, length: number): Json {

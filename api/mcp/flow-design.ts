@@ -12,12 +12,12 @@ import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
-import { noteDraft } from '../flows/draft-notes.ts';
-import { findDraftProblems } from '../flows/draft-problems.ts';
-import { findModelProviders } from '../flows/list-models.ts';
+import { assessDraft } from '../flows/assess-draft.ts';
+import { draftETag } from '../flows/flow-etag.ts';
+import { findModelProviders, type ModelProviders } from '../flows/list-models.ts';
 import { codeReaderAfterWrite, type ReadCode } from '../flows/read-code-of.ts';
 import { replaceDraft } from '../flows/recorded-flow-writes.ts';
-import { draftProblems, storedSteps } from '../flows/schemas.ts';
+import { draftNotes, draftProblems } from '../flows/schemas.ts';
 import { type McpCall, outlineOf, stepOutline } from './tool.ts';
 
 /** The response of the tools that edit a draft. */
@@ -25,19 +25,20 @@ export const editedDraft = z.strictObject({
   flow_id: z.string(),
   step_id: z.string().meta({ description: 'The step that was edited.' }),
   steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
+  draft_etag: z.string(),
   problems: draftProblems,
-  notes: z
-    .array(z.string())
-    .meta({ description: 'What would fail when callers run the flow, and fields that have no effect.' }),
+  notes: draftNotes,
 });
 
-type Edited = { definition: FlowDefinition; stepId: string };
+export type Edited = { definition: FlowDefinition; stepId: string };
 
 /** The full steps, as in flow files. */
-export const steps = storedSteps.meta({
-  description:
-    'The tree of steps: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config), parallel steps have branches, loop steps have a body.',
-});
+export const steps = z
+  .array(z.looseObject({ step_id: z.string(), name: z.string(), type: z.string() }))
+  .meta({
+    description:
+      'The tree of steps: sequential steps are blocks (processor_type, model, prompt, inputSchema, outputSchema, processor_config), parallel steps have branches, loop steps have a body.',
+  });
 
 export const flowDesign = z.strictObject({
   flow_id: z.string(),
@@ -52,14 +53,15 @@ export const flowDesign = z.strictObject({
   latest_version: z.int().nullable().meta({ description: 'null before the first publish_version.' }),
   has_unpublished_changes: z.boolean().meta({ description: 'The draft differs from the latest version.' }),
   problems: draftProblems,
+  notes: draftNotes,
 });
 
 /** Makes a tool's response from a flow and its draft. */
 export async function toFlowDesign(
-  { config }: Pick<ApiDeps, 'config'>,
+  deps: Pick<ApiDeps, 'config' | 'registry'>,
   flow: FlowDesign,
   draft: FlowDefinition,
-  readCode: ReadCode,
+  { providers, readCode }: { providers: ModelProviders; readCode: ReadCode },
 ): Promise<z.infer<typeof flowDesign>> {
   const path = `${flow.organization_slug}/${flow.project_slug}/${flow.slug}`;
   return {
@@ -67,12 +69,12 @@ export async function toFlowDesign(
     slug: flow.slug,
     name: flow.name,
     description: flow.description,
-    execute_url: new URL(`../seq/${path}/execute`, config.mcp.url).href,
+    execute_url: new URL(`../seq/${path}/execute`, deps.config.mcp.url).href,
     production_version: flow.production_version,
     production_version_id: flow.production_version_id,
     latest_version: flow.latest_version,
     has_unpublished_changes: flow.draft_is_latest !== true,
-    problems: await findDraftProblems(draft, readCode),
+    ...(await assessDraft(deps, providers, draft, readCode)),
   };
 }
 
@@ -154,7 +156,7 @@ export async function editDraft(
     flow_id: flowId,
     step_id: stepId,
     steps: outlineOf(definition),
-    problems: await findDraftProblems(definition, codeReaderAfterWrite(deps, organizationId)),
-    notes: noteDraft(deps, providers, definition),
+    draft_etag: draftETag(definition),
+    ...(await assessDraft(deps, providers, definition, codeReaderAfterWrite(deps, organizationId))),
   };
 }

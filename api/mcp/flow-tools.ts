@@ -6,6 +6,8 @@ import { findVersionById, getVersion, listVersions } from '../../db/flows/versio
 import { findUserProject } from '../../db/tenants/projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireRole } from '../auth/authorize.ts';
+import { draftETag } from '../flows/flow-etag.ts';
+import { findModelProviders } from '../flows/list-models.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { createFlow, removeFlow, renameFlow } from '../flows/recorded-flow-writes.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
@@ -27,7 +29,7 @@ const createFlowTool = defineTool({
   name: 'create_flow',
   title: 'Create a flow',
   description:
-    'Creates a flow with an empty draft: fill the draft with add_block. The slug is the last part of the URL that callers use; it cannot be changed later.',
+    'Creates a flow with an empty draft: fill it with write_draft. The slug is the last part of the URL that callers use; it cannot be changed later.',
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: false },
   input: z.strictObject({
@@ -62,6 +64,7 @@ const getFlowTool = defineTool({
   }),
   output: flowDesign.extend({
     project_id: z.string(),
+    draft_etag: z.string(),
     steps,
     versions: z
       .array(
@@ -94,9 +97,11 @@ const getFlowTool = defineTool({
     const draft = await loadVisibleDraft(db, flow.id);
     const shown = asked ? (await getVersion(db, flow.id, asked.version)).definition : draft;
     const readCode = codeReaderOf(call.deps, organizationId, call.gone);
+    const providers = await findModelProviders(call.deps, organizationId);
     return {
-      ...(await toFlowDesign(call.deps, flow, draft, readCode)),
+      ...(await toFlowDesign(call.deps, flow, draft, { providers, readCode })),
       project_id: flow.project_id,
+      draft_etag: draftETag(draft),
       steps: shown.steps,
       versions: versions.map((row) => ({
         version_id: row.id,
@@ -136,8 +141,7 @@ const updateFlow = defineTool({
 const deleteFlowTool = defineTool({
   name: 'delete_flow',
   title: 'Delete a flow',
-  description:
-    'Deletes a flow for good: no further run of it is accepted, and runs under way go on. Needs an owner or admin of the organization.',
+  description: 'Deletes a flow for good; runs under way go on. Needs an owner or admin of the organization.',
   scope: 'flows:publish',
   hints: { readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({

@@ -12,8 +12,7 @@ import {
   type ScopeChallengeHandler,
   specTypeSchemas,
 } from '@modelcontextprotocol/server';
-import { z } from 'zod';
-import { ServiceError } from '../../flow/errors.ts';
+import type { z } from 'zod';
 import { addToLogContext } from '../../platform/observability/log.ts';
 import { VERSION } from '../../platform/version.ts';
 import { toCaller } from '../auth/caller.ts';
@@ -24,10 +23,12 @@ import { toServiceError } from '../http/errors.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { reserveAnswer, reserveMadeAnswer } from '../http/reserve-bytes.ts';
-import { describeIssue, dropNulls } from '../http/zod-input.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
 import { blockTools } from './block-tools.ts';
+import { forLineReaders } from './event-stream.ts';
 import { flowTools } from './flow-tools.ts';
+import { listedInput, listedOutput } from './listed-schemas.ts';
+import { parseToolInput } from './parse-tool-input.ts';
 import { modelTools, projectTools } from './project-tools.ts';
 import { repeatRunTools } from './repeat-run-tools.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
@@ -53,15 +54,10 @@ const MCP_TOOLS: McpTool[] = [
   ...repeatRunTools,
 ];
 
-type Schema = { [key: string]: unknown };
-
-/** The description of `parsedJson`. An empty schema says the same. */
-const ANY_VALUE = 'Any JSON value.';
-
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
-Begin with list_projects, then hydrate_project; list_models names the models that work. You edit the draft of a flow (add_block, update_block, …);
+Begin with list_projects, then hydrate_project; list_models names the models that work. You write the draft of a flow (write_draft), or edit it (edit_draft, add_block, …);
 callers run your changes only after publish_version and set_production_version. Test the draft first: create_test_case,
-run_all_tests. The answer to each edit lists the remaining problems of the draft under "problems".`;
+run_all_tests. Each edit answers what is left to do under "problems", and what works badly under "notes".`;
 
 /** The schemas of `tools/list`, made once. `answerCall` validates inputs itself, with better errors. */
 const LISTED = new Map(
@@ -105,10 +101,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
 async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise<CallToolResult> {
   addToLogContext({ tool: tool.name });
   try {
-    dropNulls(tool.input, input);
-    const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
-    if (!parsed.success) throw wrongInput(parsed.error, tool);
-    const output = await tool.run(call, parsed.data);
+    const output = await tool.run(call, parseToolInput(tool.input, input, tool.name));
     const text = JSON.stringify(output);
     // A completed write is always answered, whatever is queued.
     if (tool.hints.readOnlyHint)
@@ -117,22 +110,6 @@ async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise
   } catch (error) {
     return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };
   }
-}
-
-/** Words problems so that an assistant can correct its call: for an id, names the tool that returns such ids. */
-function sayHowToCorrect(issue: z.core.$ZodRawIssue): string | undefined {
-  const { code, input, inst } = issue;
-  if (code === 'unrecognized_keys' && inst instanceof z.ZodObject) return Object.keys(inst.shape).join(', ');
-  if (input === undefined || !(inst instanceof z.ZodGUID)) return describeIssue(issue);
-  const source = z.globalRegistry.get(inst)?.description;
-  return source ? `is not a valid id; send: ${source}` : 'is not a valid id';
-}
-
-function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
-  const known = error.issues
-    .filter(({ code }) => code === 'unrecognized_keys')
-    .map(({ path, message }) => `; ${path.join('.') || name} takes ${message}`);
-  return new ServiceError('VALIDATION_ERROR', validationError(error).message + known.join(''));
 }
 
 function describe(error: unknown, tool: McpTool, { author: { requestId } }: McpCall): string {
@@ -147,69 +124,6 @@ function describe(error: unknown, tool: McpTool, { author: { requestId } }: McpC
   addToLogContext({ code });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
   return `${code}: ${message}${reference}`;
-}
-
-/** Wraps the schema of a tool's input so that the SDK lists it but does not validate with it. */
-function listedInput(schema: z.ZodObject) {
-  return listed(() => shorten(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })) as Schema);
-}
-
-/** Wraps the schema of a tool's output, of which only field names and types are listed. */
-function listedOutput(schema: z.ZodObject) {
-  return listed(() => {
-    const { properties = {} } = shorten(
-      schema['~standard'].jsonSchema.output({ target: 'draft-2020-12' }),
-    ) as { properties?: { [name: string]: Schema } };
-    const fields = Object.entries(properties).map(([name, { type }]) => [
-      name,
-      type === undefined ? {} : { type },
-    ]);
-    return { type: 'object', properties: Object.fromEntries(fields) };
-  });
-}
-
-function listed(make: () => Schema) {
-  let made: Schema | undefined;
-  const schema = () => {
-    made ??= make();
-    return made;
-  };
-  return {
-    '~standard': {
-      version: 1 as const,
-      vendor: 'weir',
-      validate: (value: unknown) => ({ value: value as Record<string, unknown> }),
-      jsonSchema: { input: schema, output: schema },
-    },
-  };
-}
-
-/**
- * Shortens a schema for `tools/list`, which every client loads with each conversation. Removes the dialect, patterns
- * of known formats, bounds of safe integers, open schemas, titles, and length bounds, which errors mention.
- */
-function shorten(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shorten);
-  if (value === null || typeof value !== 'object') return value;
-  const isFormat = 'format' in value && typeof value.format === 'string';
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(
-        ([key, item]) =>
-          key !== '$schema' &&
-          key !== 'propertyNames' &&
-          !(/^m(in|ax)Length$/.test(key) && typeof item === 'number') &&
-          !(key === 'description' && item === ANY_VALUE) &&
-          !(key === 'pattern' && isFormat) &&
-          !(key === 'additionalProperties' && isEmpty(shorten(item))) &&
-          Math.abs(Number(item)) !== Number.MAX_SAFE_INTEGER,
-      )
-      .map(([key, item]) => [key, shorten(item)]),
-  );
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 /** Answers the message in `ctx.state.body` for the user of its token. */
@@ -256,7 +170,9 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
     // The HTTP server decides whether the connection stays open: a stopping process closes it.
     response.headers.delete('connection');
     for (const [name, value] of response.headers) ctx.set(name, value);
-    ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const answered = response.body && (isStream ? forLineReaders(response.body) : response.body);
+    ctx.body = answered && Readable.fromWeb(answered as ReadableStream);
     ctx.status = response.status;
   };
 }

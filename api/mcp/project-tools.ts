@@ -12,7 +12,7 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
-import { listModels } from '../flows/list-models.ts';
+import { findModelProviders, listModels } from '../flows/list-models.ts';
 import { codeReaderWhileInTime } from '../flows/read-code-of.ts';
 import { toPage } from '../http/page.ts';
 import { reserveBytes, toParts } from '../http/reserve-bytes.ts';
@@ -25,7 +25,7 @@ const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List models',
   description:
-    'Lists the models that llm blocks of a project can use here, with their prices and abilities. provider/* stands for each other model of the provider; prices are credits per million tokens, 0 where the organization has a key of its own. Other models fail unless a caller sends a key.',
+    'Lists the models that work in a project, with prices in credits per million tokens (0 with a key of the organization) and abilities. provider/* stands for each other model of the provider. Other models fail unless a caller sends a key.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({ project_id: projectId }),
@@ -119,8 +119,7 @@ const listProjects = defineTool({
 const hydrateProject = defineTool({
   name: 'hydrate_project',
   title: 'Load a project',
-  description:
-    'Answers what you need to know of a project before you work in it: its flows, with their drafts, versions and production versions.',
+  description: 'Answers the flows of a project, with their drafts, versions and production versions.',
   scope: 'flows:read',
   hints: { readOnlyHint: true },
   input: z.strictObject({
@@ -175,7 +174,7 @@ export const projectTools = [listProjects, hydrateProject];
  * RATE_LIMITED, and REQUEST_TIMEOUT when `gone` aborts first. Leaves out problems of code whose analysis is late.
  */
 export async function describeFlows(
-  deps: Pick<ApiDeps, 'db' | 'config' | 'gates' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'config' | 'gates' | 'largeValues' | 'registry'>,
   flows: ListedFlowDesign[],
   { textMax, allMax }: { textMax: number; allMax: number },
   gone?: AbortSignal,
@@ -184,6 +183,7 @@ export async function describeFlows(
   let size = 0;
   const organizationId = flows[0]?.organization_id ?? '';
   const readCode = codeReaderWhileInTime(deps, organizationId);
+  const providers = await findModelProviders(deps, organizationId);
   for (const { bytes, part } of toParts(flows)) {
     using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, gone);
     const drafts = await loadDrafts(
@@ -196,7 +196,7 @@ export async function describeFlows(
       if (!draft) continue;
       const steps = shortenSteps(draft, textMax);
       size += JSON.stringify(steps).length;
-      const design = await toFlowDesign(deps, flow, draft, readCode);
+      const design = await toFlowDesign(deps, flow, draft, { providers, readCode });
       described.push({ ...design, steps: size > allMax ? null : steps });
     }
   }

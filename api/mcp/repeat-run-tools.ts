@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import { notVisible, requireVisibleFlow } from '../auth/caller.ts';
 import { STATUS } from '../http/errors.ts';
-import { digestRequest, idempotencyKey } from '../http/idempotency-key.ts';
+import { idempotencyKey } from '../http/idempotency-header.ts';
+import { digestRequest } from '../http/idempotency-key.ts';
 import { acceptIdempotently } from '../runs/calls/accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from '../runs/calls/accept-repeat.ts';
 import { flowNotFound, loadRunnableFlow } from '../runs/calls/load-flow.ts';
@@ -19,10 +19,15 @@ import {
   versionChoice,
 } from '../runs/run-shapes/repetitions.ts';
 import { requireFlowDesign } from './flow-design.ts';
-import { defineTool, flowId, type McpTool } from './tool.ts';
+import { defineTool, flowId, type McpTool, toVersionNumber } from './tool.ts';
 
 const HINTS = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 const LIMIT_MAX = 25;
+
+const version = z
+  .preprocess(toVersionNumber, versionChoice.unwrap())
+  .default('original')
+  .meta({ description: 'original, production or a number.' });
 
 const repetition = {
   flow_run_id: z.string().meta({ description: 'The new run.' }),
@@ -39,7 +44,7 @@ const rerunTool = repeatTool('rerun', {
 const retryTool = repeatTool('retry', {
   title: 'Retry a failed run',
   description:
-    'Runs a failed run again from the step that failed, or the first that the version changed. Only these are charged.',
+    'Runs a failed run again from the step that failed, or the first that the version changed. Only the rest is charged.',
 });
 
 const retryRunsTool = defineTool({
@@ -50,7 +55,7 @@ const retryRunsTool = defineTool({
   hints: HINTS,
   input: z.strictObject({
     flow_id: flowId,
-    on_version: versionChoice,
+    on_version: version,
     error_code: z
       .string()
       .refine((code) => Object.hasOwn(STATUS, code), 'is not the code of an error')
@@ -85,10 +90,10 @@ const retryRunsTool = defineTool({
       organizationId: design.organization_id,
       requestId: author.requestId,
       signal: call.gone,
-      record: (change) =>
+      record: (write) =>
         inTransaction(deps.db, async (tx) => {
           await requireVisibleFlow({ db: tx }, design.id, call.access);
-          if (change) await recordChange(tx, author, change);
+          return write(tx, author);
         }),
     });
     return {
@@ -120,7 +125,7 @@ function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description
     hints: HINTS,
     input: z.strictObject({
       flow_run_id: z.guid().meta({ description: 'flow_run_id or executionId of a run.' }),
-      version: versionChoice,
+      version,
       idempotency_key: idempotencyKey,
     }),
     output: z.strictObject(repetition),
@@ -140,8 +145,8 @@ function repeatTool(how: Repetition, words: Pick<McpTool, 'title' | 'description
       const query = { ...slugs, within: call.access, version: asked };
       const flow = await loadRunnableFlow(deps, query, () => gone);
       if (!flow) throw flowNotFound(asked);
-      const { environment } = user;
-      const digest = digestRequest(environment, `${how}_run`, id, choice);
+      const { environment } = run;
+      const digest = digestRequest(user.environment, `${how}_run`, id, choice);
       const request = {
         ...{ slugs, flow, author, environment, gone, requestId: author.requestId, pinned: true },
         ...{ body: undefined, keyId: undefined, userId: user.userId, modelKeys: undefined },

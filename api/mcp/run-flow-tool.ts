@@ -8,7 +8,8 @@ import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
-import { digestRequest, idempotencyKey } from '../http/idempotency-key.ts';
+import { idempotencyKey } from '../http/idempotency-header.ts';
+import { digestRequest } from '../http/idempotency-key.ts';
 import { acceptIdempotently } from '../runs/calls/accept-idempotently.ts';
 import { acceptRun } from '../runs/calls/accept-run.ts';
 import { acquireForCaller, startAdmitted } from '../runs/calls/admit.ts';
@@ -61,7 +62,10 @@ const blockReceipt = z.strictObject({
   status: z.enum(BLOCK_STATUSES),
   model: z.string().nullable(),
   prompt_tokens: count.nullable(),
+  cached_tokens: count,
+  cache_write_tokens: count,
   completion_tokens: count.nullable(),
+  reasoning_tokens: count,
   cost: z.number(),
   ms: count,
 });
@@ -176,7 +180,7 @@ async function describeRunWithAnswer(
 ) {
   const row = (await findRun(deps.db, flowId, executionId)) as RunRow;
   const { result } = row;
-  const { blocks } = await readReceipt(deps.db, executionId);
+  const { blocks, notes = [] } = await readReceipt(deps, executionId);
   const toolSteps = listBlocks(definition).filter(({ processor_config }) => processor_config?.tools_enabled);
   return {
     flow_run: await describeToolRun(deps, row),
@@ -189,12 +193,16 @@ async function describeRunWithAnswer(
       status,
       model,
       prompt_tokens: usage.promptTokens,
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
       completion_tokens: usage.completionTokens,
+      reasoning_tokens: usage.reasoningTokens,
       cost: usage.cost,
       ms: usage.ms,
     })),
     left_out: Math.max(0, blocks.length - BLOCKS_MAX),
     notes: [
+      ...notes,
       ...(row.status === 'started'
         ? ['The run continues: get_test_run_trace shows its progress, cancel_run stops it.']
         : []),
@@ -214,6 +222,7 @@ export function toToolRun({
   startedBy: _startedBy,
   repeats: _repeats,
   repeatedBy: _repeatedBy,
+  bulk_id: _bulkId,
   startedAt,
   finishedAt,
   durationMs,

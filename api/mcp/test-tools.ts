@@ -1,25 +1,37 @@
 // The tools for test cases, their runs, and traces (docs/test-cases.md).
 import { z } from 'zod';
 import { testRun } from '../test-cases/describe-test-run.ts';
-import { runAllTests, runTestCase } from '../test-cases/run-tests.ts';
-import { createTestCase, deleteTestCase, newTestCase, savedTestCase } from '../test-cases/test-case.ts';
-import { defineTool, flowId } from './tool.ts';
+import { readVersion, runAllTests, runTestCase } from '../test-cases/run-tests.ts';
+import { createTestCase, deleteTestCase, readTestCase, savedTestCase } from '../test-cases/test-case.ts';
+import { newTestCase } from '../test-cases/test-case-fields.ts';
+import { defineTool, flowId, toVersionNumber } from './tool.ts';
 import { runTrace, runTraceInput, stepTrace, stepTraceInput, traceRun, traceStep } from './trace-run.ts';
 
-const testCaseId = z.guid().meta({ description: 'test_case_id from create_test_case or get_flow.' });
-const RUNS_DRAFT =
-  'The draft must be complete; it runs at its usual cost. Answers after 45 s at the latest, with the results so far.';
+const testCaseId = z.guid().meta({ description: 'id from get_flow.' });
+// runTestCase and runAllTests check the value.
+const version = z
+  .union([z.string(), z.number()])
+  .default('draft')
+  .meta({ description: 'draft, production or a number.' });
+const RUNS = 'It runs at its usual cost. Answers within 45 s, with the results so far.';
 
 const create = defineTool({
   name: 'create_test_case',
   title: 'Create a test case',
-  description:
-    'Creates a test case for run_test_case and run_all_tests: the input of the flow, and what it must answer. Replaces the case of the same name.',
+  description: 'Creates a test case: the input of the flow, and what it must answer.',
   scope: 'flows:write',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  input: newTestCase.extend({ flow_id: flowId }),
+  // The service checks the tools and results by their whole schema, which would make up a twentieth of the list of tools.
+  input: newTestCase.extend({
+    flow_id: flowId,
+    tools: z.array(z.unknown()).optional(),
+    tool_results: z
+      .array(z.unknown())
+      .optional()
+      .meta({ description: '[{name, result}]: a call takes the next result of its tool.' }),
+  }),
   output: savedTestCase,
-  run: (call, input) => createTestCase(call.deps, call, input),
+  run: (call, input) => createTestCase(call.deps, call, readTestCase(input)),
 });
 
 const remove = defineTool({
@@ -39,28 +51,34 @@ const remove = defineTool({
 const runOne = defineTool({
   name: 'run_test_case',
   title: 'Run a test case',
-  description: `Runs one test case and judges the answer. ${RUNS_DRAFT}`,
+  description: `Runs one test case and judges the answer. ${RUNS}`,
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
-  input: z.strictObject({ test_case_id: testCaseId }),
+  input: z.strictObject({ test_case_id: testCaseId, version }),
   output: testRun,
-  run(call, { test_case_id }) {
+  run(call, { test_case_id, version }) {
     call.releaseRequest();
-    return runTestCase(call.deps, call, test_case_id, { gone: call.goneOrStopping });
+    return runTestCase(call.deps, call, test_case_id, {
+      version: readVersion(toVersionNumber(version)),
+      gone: call.goneOrStopping,
+    });
   },
 });
 
 const runAll = defineTool({
   name: 'run_all_tests',
   title: 'Run all tests',
-  description: `Runs every test case of a flow and sums up the results. ${RUNS_DRAFT}`,
+  description: `Runs every test case of a flow and sums up the results. ${RUNS}`,
   scope: 'flows:run',
   hints: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
-  input: z.strictObject({ flow_id: flowId }),
+  input: z.strictObject({ flow_id: flowId, version }),
   output: testRun,
-  run(call, { flow_id }) {
+  run(call, { flow_id, version }) {
     call.releaseRequest();
-    return runAllTests(call.deps, call, flow_id, { gone: call.goneOrStopping });
+    return runAllTests(call.deps, call, flow_id, {
+      version: readVersion(toVersionNumber(version)),
+      gone: call.goneOrStopping,
+    });
   },
 });
 

@@ -10,17 +10,13 @@ import type { UserPrincipal } from '../http/principal.ts';
 const id = z.guid();
 export const projectId = id.meta({ description: 'project_id from list_projects.' });
 
-export const flowId = id.meta({ description: 'flow_id from hydrate_project or create_flow.' });
+export const flowId = id.meta({ description: 'id from hydrate_project.' });
 
 export const versionId = id.meta({
   description: 'version_id from publish_version or get_flow, not a number.',
 });
 
-export const stepId = z
-  .string()
-  .min(1)
-  .max(64)
-  .meta({ description: 'step_id of a step of the draft, as listed in answers.' });
+export const stepId = z.string().min(1).max(64).meta({ description: 'A step of the draft.' });
 
 /** A slug, or slugs joined by a slash. */
 export const after = z
@@ -34,11 +30,11 @@ export const after = z
 export const placeFields = {
   target_id: stepId.optional().meta({
     description:
-      'The step_id of the step next to which the place is. Without it, the place is at the end of the flow, or with left at its beginning.',
+      'The step_id of the step beside it. Without it: at the end of the flow, or with left at its beginning.',
   }),
   direction: z.enum(['right', 'left', 'bottom']).default('right').meta({
     description:
-      'right: after the target, in the same sequence. left: before it. bottom: parallel to the target, as a branch of a new parallel step that also holds the target (when the target is alone in a branch: as one more branch beside it). The step after a parallel step gets an object with the output of each branch under its name.',
+      'right: after the target, in the same sequence. left: before it. bottom: parallel to it, as a branch of a new parallel step, or of the one in which the target is alone in a branch.',
   }),
 };
 
@@ -50,6 +46,11 @@ export const stepOutline = z.strictObject({
   inside: z.string().nullable().meta({ description: 'The step_id of the parallel or loop step around it.' }),
   branch: z.string().nullable().meta({ description: 'The branch of that parallel step.' }),
 });
+
+/** Reads the number of a version that is written as text. Other values stay as they are. */
+export function toVersionNumber(version: unknown): unknown {
+  return typeof version === 'string' && /^\d{1,10}$/.test(version) ? Number(version) : version;
+}
 
 /** A response has the tool's output twice, as text and as JSON. */
 export const COPIES = 2;

@@ -5,9 +5,12 @@ import { findVersionById, getVersion } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireVisibleFlow } from '../auth/caller.ts';
+import { assessDraft } from '../flows/assess-draft.ts';
 import { requireComplete } from '../flows/draft-problems.ts';
+import { findModelProviders } from '../flows/list-models.ts';
+import { codeReaderAfterWrite } from '../flows/read-code-of.ts';
 import { promoteFlow, publishChecked, publishFlow } from '../flows/recorded-flow-writes.ts';
-import { noteSchema } from '../flows/schemas.ts';
+import { draftNotes, noteSchema } from '../flows/schemas.ts';
 import { editDraft, editedDraft, requireFlowDesign, withLockedFlow } from './flow-design.ts';
 import { defineTool, flowId, versionId } from './tool.ts';
 
@@ -22,9 +25,15 @@ const publish = defineTool({
     flow_id: flowId,
     note: noteSchema.meta({ description: 'What changed.' }),
   }),
-  output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
+  output: z.strictObject({
+    flow_id: z.string(),
+    version_id: z.string(),
+    version: z.int(),
+    notes: draftNotes,
+  }),
   async run(call, { flow_id, note }) {
     const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
+    const providers = await findModelProviders(call.deps, organizationId);
     const published = await publishChecked(call.deps, { id: flow_id, organizationId }, call.gone, {
       hold: (bytes) => call.reserveAnswer(organizationId, bytes),
       check: (draft) => requireComplete(call.deps, organizationId, draft, call.gone),
@@ -34,7 +43,9 @@ const publish = defineTool({
           return getVersion(tx, flow_id, version);
         }),
     });
-    return { flow_id, version_id: published.id, version: published.version };
+    const readCode = codeReaderAfterWrite(call.deps, organizationId);
+    const { notes } = await assessDraft(call.deps, providers, published.definition, readCode);
+    return { flow_id, version_id: published.id, version: published.version, notes };
   },
 });
 

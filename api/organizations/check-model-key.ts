@@ -1,4 +1,5 @@
-import { createModelClient } from '../../activities/model/model-client.ts';
+import { findApi } from '../../activities/model/apis/find-api.ts';
+import { answerLimit } from '../../activities/model/fit-to-provider.ts';
 import { modelError } from '../../activities/model/model-error.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { providerOf } from '../../platform/models/registry.ts';
@@ -15,19 +16,25 @@ export async function checkModelKey(
   prefix: string,
   apiKey: string,
 ): Promise<KeyCheck> {
-  const baseUrl = config.providerUrls[prefix] ?? '';
-  const provider = { baseUrl, apiKey, own: true as const };
+  const known = config.ownKeyProviders[prefix];
+  if (!known) throw new Error(`There is no provider ${prefix}.`);
+  const provider = { ...known, apiKey, own: true as const };
   const named = registry.models().find((name) => providerOf(name) === prefix && !name.endsWith('/*'));
   // Providers look at the key before the model.
   const model = named ?? `${prefix}/any`;
   try {
-    await createModelClient(provider, CHECK_TIMEOUT_MS, async () => undefined)
-      .chat.completions.create({
-        model: model.slice(prefix.length + 1),
-        max_tokens: 1,
-        messages: [{ role: 'user', content: 'Hi' }],
-      })
-      .asResponse();
+    const api = await findApi(provider);
+    const params = {
+      model: model.slice(prefix.length + 1),
+      ...answerLimit(1, provider),
+      messages: [{ role: 'user' as const, content: 'Hi' }],
+    };
+    const { signal } = new AbortController();
+    await api.send(provider, params, {
+      timeoutMs: CHECK_TIMEOUT_MS,
+      reserveAnswer: async () => undefined,
+      signal,
+    });
     return { result: 'accepted', message: null };
   } catch (error) {
     const failure = modelError(error, { model, provider, hasSchema: false });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CREDITS_MAX, isExact } from '../../flow/credit-amount.ts';
 import { moment } from '../http/moment.ts';
 import { pageLimit, pageOf } from '../http/page.ts';
+import { tokens } from '../runs/run-shapes/block-answers.ts';
 
 export const creditAmount = z
   .number()
@@ -65,6 +66,10 @@ export const ledgerEntry = z
       description:
         'The key of a grant: that of its request, `start` for the credits of a new organization. null for a charge.',
     }),
+    model: z.string().nullable().meta({
+      description: 'The model that was charged; null otherwise, and after retention has deleted the run.',
+    }),
+    tokens: z.object(tokens).nullable().meta({ description: 'null where `model` is.' }),
   })
   .meta({ id: 'LedgerEntry' });
 export const ledgerPage = pageOf('Ledger', 'entries', ledgerEntry);

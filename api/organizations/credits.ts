@@ -38,6 +38,7 @@ import {
   examplesOf,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
+import { toTokens } from '../runs/run-shapes/block-answers.ts';
 import {
   creditAccount,
   grantHeaders,
@@ -182,6 +183,8 @@ function toLedgerEntry(row: LedgerEntryRow) {
     executionId: row.execution_id,
     block: row.block_key,
     key: row.grant_key,
+    model: row.model,
+    tokens: row.model === null ? null : toTokens(row),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
-import { ALREADY_MEMBER, listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
+import { ALREADY_MEMBER, listMembers, lockMember } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { identifyUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, requireRole, writeAuthorized } from '../auth/authorize.ts';
@@ -12,6 +12,7 @@ import type { ApiMiddleware, CallerMembership, Route } from '../http/context.ts'
 import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
 import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
+import { userOf } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -28,7 +29,8 @@ import { addMemberRequest, memberList, memberRecord, updateMemberRequest } from 
 import { toMember } from './to-records.ts';
 
 const MEMBERS_PATH = `${ORGANIZATIONS_PATH}/:org_id/members`;
-const LAST_OWNER = 'This member is the only owner: an organization needs at least one.';
+const LAST_OWNER =
+  'This is the only owner, and an organization needs one: make another member an owner first, or delete the organization.';
 const listQuery = pageQuery(userIdSchema);
 const common = { tags: ['Members'], security: USERS_ONLY };
 const one = answer('The member.', memberRecord, { member: example.member });
@@ -81,7 +83,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'updateMember',
-        summary: 'Change a member’s role (owners and admins; only owners change an owner’s)',
+        summary: 'Change a member’s role (owners and admins; only owners make owners, and change them)',
         requestBody: body(updateMemberRequest, { role: example.roleChange }),
         responses: { 200: one, ...ROLE_ERRORS, ...conflict('The last owner.', LAST_OWNER), ...BODY_ERRORS },
       },
@@ -93,14 +95,14 @@ export function memberRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'removeMember',
-        summary: 'Remove a member (owners and admins; only owners remove an owner)',
+        summary: 'Remove a member (owners and admins; only owners remove an owner), or leave (every member)',
         responses: {
           204: done('The user is no longer a member.'),
           ...ROLE_ERRORS,
           ...conflict('The last owner.', LAST_OWNER),
         },
       },
-      handlers: [...first('admin'), removeOne(deps)],
+      handlers: [...first('member'), removeOne(deps)],
     },
   ];
 }
@@ -130,7 +132,9 @@ function putMember(deps: ApiDeps): ApiMiddleware {
   return async function putMember(ctx) {
     const { role } = ctx.state.body as z.infer<typeof updateMemberRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
-      const member = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      if (role === 'owner') requireRole(caller.role, 'owner');
+      const { member, isLastOwner } = await lockChangeable(tx, caller, ctx.params.member_user_id);
+      if (isLastOwner && role !== 'owner') throw new ServiceError('CONFLICT', LAST_OWNER);
       return changeRole(tx, author, member, role);
     });
     ctx.body = toMember(row);
@@ -139,26 +143,29 @@ function putMember(deps: ApiDeps): ApiMiddleware {
 
 function removeOne(deps: ApiDeps): ApiMiddleware {
   return async function removeOne(ctx) {
-    await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) =>
-      removeMember(tx, author, await lockChangeable(tx, caller, ctx.params.member_user_id)),
-    );
+    const { member_user_id: userId } = ctx.params;
+    await writeAuthorized(deps.db, ctx.state, async (tx, author, caller) => {
+      if (userId !== userOf(ctx.state.principal)) requireRole(caller.role, 'admin');
+      const { member, isLastOwner } = await lockChangeable(tx, caller, userId);
+      if (isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
+      await removeMember(tx, author, member);
+    });
     ctx.status = 204;
   };
 }
 
 /**
- * Locks and returns a member whom the caller may change or remove. Throws NOT_FOUND, FORBIDDEN, or CONFLICT for the
- * last owner.
+ * Locks and returns a member whom the caller may change or remove, and whether it is the only owner. Throws NOT_FOUND or
+ * FORBIDDEN.
  */
 async function lockChangeable(
   tx: Tx,
   caller: CallerMembership,
   userId: string | undefined,
-): Promise<MemberRow> {
+): ReturnType<typeof lockMember> {
   const parsed = userIdSchema.safeParse(userId);
   if (!parsed.success) throw new ServiceError('NOT_FOUND', 'The organization has no such member.');
-  const { member, isLastOwner } = await lockMember(tx, caller.organizationId, parsed.data);
-  if (member.role === 'owner') requireRole(caller.role, 'owner');
-  if (isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
-  return member;
+  const locked = await lockMember(tx, caller.organizationId, parsed.data);
+  if (locked.member.role === 'owner') requireRole(caller.role, 'owner');
+  return locked;
 }

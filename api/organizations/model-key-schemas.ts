@@ -1,6 +1,6 @@
 // Request and response schemas of model keys.
 import { z } from 'zod';
-import { queryBoolean } from '../http/query.ts';
+import { queryBoolean } from '../http/query-fields.ts';
 
 const KEY_MAX_LENGTH = 500;
 

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { deleteModelKey, listModelKeys, type ModelKeyRow, setModelKey } from '../../db/tenants/model-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { PROVIDER_NAME } from '../../platform/config/providers-file.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { identifyUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
@@ -105,7 +106,7 @@ function getKey({ db }: ApiDeps): ApiMiddleware {
 
 function setKey(deps: ApiDeps): ApiMiddleware {
   const encryption = createEncryption(deps.config.secretsKeys);
-  const known = Object.keys(deps.config.providerUrls);
+  const known = Object.keys(deps.config.ownKeyProviders);
   return async function setKey(ctx) {
     const { organizationId } = ctx.state.membership;
     const { provider = '' } = ctx.params;
@@ -133,7 +134,7 @@ function removeKey(deps: ApiDeps): ApiMiddleware {
     const { provider = '' } = ctx.params;
     await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
       // An operator may remove the key's provider from the service.
-      if (!/^[a-z0-9]+$/.test(provider) || !(await deleteModelKey(tx, organizationId, provider)))
+      if (!PROVIDER_NAME.test(provider) || !(await deleteModelKey(tx, organizationId, provider)))
         throw noKey();
       await recordChange(tx, author, { organizationId, action: 'model_key.delete', resourceId: provider });
     });

@@ -21,6 +21,13 @@ import {
 const price = z.number().min(0).meta({
   description: 'Credits per million tokens; 0 where the key is not the service’s.',
 });
+const prices = {
+  inputPrice: price,
+  cachedInputPrice: price,
+  cacheWritePrice: price,
+  cacheWriteHourPrice: price,
+  outputPrice: price,
+};
 const modelRecord = z
   .object({
     model: z.string().meta({
@@ -29,8 +36,13 @@ const modelRecord = z
     key: z.enum(['service', 'organization']).nullable().meta({
       description: 'Whose key its calls use; null: they fail unless the request brings one.',
     }),
-    inputPrice: price,
-    outputPrice: price,
+    ...prices,
+    longContextPrices: z.array(z.object({ aboveTokens: z.int(), ...prices })).meta({
+      description: 'The prices of all tokens of a request with a longer input.',
+    }),
+    tiers: z.record(z.string(), z.number()).meta({
+      description: 'Factors of the prices, by the service tier that an answer names.',
+    }),
     contextTokens: z.int(),
     images: z.boolean(),
     tools: z.boolean(),

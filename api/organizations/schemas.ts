@@ -55,7 +55,7 @@ export const organizationRecord = z
 export const addMemberRequest = z
   .strictObject({ user_id: userId, role: givenRole })
   .meta({ id: 'AddMember' });
-export const updateMemberRequest = z.strictObject({ role: givenRole }).meta({ id: 'UpdateMember' });
+export const updateMemberRequest = z.strictObject({ role }).meta({ id: 'UpdateMember' });
 export const memberRecord = z
   .object({
     organizationId: z.uuid(),
@@ -143,6 +143,7 @@ export const apiKeyList = z.object({ apiKeys: z.array(apiKeyRecord) }).meta({
 
 const auditEntry = z
   .object({
+    id: z.uuid(),
     at: time,
     actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
     actorName: z.string().nullable().meta({

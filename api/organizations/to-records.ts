@@ -50,6 +50,7 @@ export function toAuditEntry(row: AuditEntryRow, named: ReadonlyMap<string, Name
     .map((id) => named.get(id))
     .find((resource) => resource?.project !== undefined);
   return {
+    id: row.entry_id,
     at: row.at,
     actor: row.actor,
     actorName: row.name,

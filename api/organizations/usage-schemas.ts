@@ -1,27 +1,21 @@
 // Query and response schemas of usage.
 import { z } from 'zod';
-import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { problem, validationError } from '../http/json-body.ts';
 import { fullPageLimit, pageOf } from '../http/page.ts';
+import { tokens } from '../runs/run-shapes/block-answers.ts';
+import { usageDay, usageDimension } from './usage-fields.ts';
 
 const DAYS_DEFAULT = 30;
 export const DAYS_MAX = 366;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The database has no year 0, and no usage is older than this day. */
-const FIRST_DAY = '1970-01-01';
-
-const day = z.iso
-  .date('must be a day, such as 2026-01-31')
-  .refine((text) => text >= FIRST_DAY, `must not be before ${FIRST_DAY}`);
 export const projectUsageQuery = z.strictObject({
-  from: day.optional().meta({
+  from: usageDay.optional().meta({
     description: `The first day (UTC); ${DAYS_DEFAULT - 1} days before \`to\` if left out, and at most a year.`,
   }),
-  to: day.optional().meta({ description: 'The last day (UTC), which is included; today if left out.' }),
-  by: z
-    .enum(USAGE_DIMENSIONS)
+  to: usageDay.optional().meta({ description: 'The last day (UTC), which is included; today if left out.' }),
+  by: usageDimension
     .default('day')
     .meta({ description: 'Days are sorted by date, all other groups by credits, highest first.' }),
   flow_id: z.uuid().optional().meta({ description: 'Only usage of this flow.' }),
@@ -47,8 +41,7 @@ const sums = {
   credits: z.number(),
   modelCalls: whole.meta({ description: 'Executions of llm blocks.' }),
   failedModelCalls: whole,
-  promptTokens: whole,
-  completionTokens: whole,
+  ...tokens,
   modelLatencyMs: latency,
   runs: whole.nullable().meta({ description: 'Runs that have ended; null for a model.' }),
   failedRuns: whole.nullable(),
@@ -85,7 +78,7 @@ export const usageReport = z
   .object({
     from: z.iso.date(),
     to: z.iso.date(),
-    by: z.enum(USAGE_DIMENSIONS),
+    by: usageDimension,
     total: z.object(sums).meta({ description: 'The sum over all entries of all pages.' }),
     ...pageOf('UsagePage', 'entries', entry).shape,
   })

@@ -2,12 +2,8 @@
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { CODE } from '../../db/usage/count-usage.ts';
-import {
-  findUsage,
-  type UsageDimension,
-  type UsageFilter,
-  type UsageRow,
-} from '../../db/usage/find-usage.ts';
+import { findUsage, type UsageFilter, type UsageRow } from '../../db/usage/find-usage.ts';
+import type { UsageDimension } from '../../db/usage/usage-dimensions.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { identifyCaller, identifyUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, loadProject } from '../auth/authorize.ts';
@@ -25,6 +21,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { toTokens } from '../runs/run-shapes/block-answers.ts';
 import {
   organizationUsageQuery,
   projectUsageQuery,
@@ -116,8 +113,7 @@ function toUsage(row: UsageRow, { by, flowId }: Asked) {
     credits: row.microcredits / MICROCREDITS_PER_CREDIT,
     modelCalls: row.model_calls,
     failedModelCalls: row.failed_model_calls,
-    promptTokens: row.prompt_tokens,
-    completionTokens: row.completion_tokens,
+    ...toTokens(row),
     modelLatencyMs: toLatency(row.model_p50, row.model_p95, row.model_p99),
     runs: ofModels ? null : row.runs,
     failedRuns: ofModels ? null : row.failed_runs,

@@ -78,7 +78,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   TOOLS_INVALID: {
     where: `${RUN_START}, ${RESUME}`,
     meaning:
-      '`tools`, `toolChoice` or `toolCallMessages` do not have the right shape. `detail.errors` names each field.',
+      '`tools`, `toolChoice` or `toolCallMessages` do not have the right shape, or the `parameters` of a tool are not a JSON Schema. `detail.errors` names each field.',
     action: 'Correct the fields.',
   },
   TOOL_NAME_INVALID: {
@@ -322,7 +322,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   MODEL_SCHEMA_REFUSED: {
     where: FAILED_RUN,
-    meaning: 'The provider does not take the `outputSchema` of the block, or the `parameters` of a tool.',
+    meaning: 'The provider does not take the `parameters` of a tool.',
     action: 'Use simpler keywords.',
   },
   MODEL_QUOTA_EXCEEDED: {
@@ -342,7 +342,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   MODEL_OUTPUT_INCOMPLETE: {
     where: FAILED_RUN,
-    meaning: 'The answer of the model was broken off: at its token limit, or by a failure of its provider.',
+    meaning: 'The answer of the model is empty, or was broken off: at its token limit, or by its provider.',
     action: 'Raise `max_tokens`, ask for less, or retry the run.',
   },
   MODEL_KEY_REJECTED: {

@@ -16,6 +16,7 @@ export const flow = {
   lastRun: {
     executionId: '5d7a0f0c-3a39-4c61-9a0a-0f8e4f2d8d13',
     status: 'completed',
+    outcome: 'completed',
     startedAt: '2026-02-01T08:30:00.000Z',
   },
   createdAt: at,
@@ -29,13 +30,13 @@ export const newDraft = { steps: [{ ...step, model: 'openai/gpt-5-mini' }] };
 export const draft = {
   steps: [{ step_id: 'sort', ...step }],
   problems: [
-    { path: 'steps[0].model', message: 'An llm block needs a model.', step_id: 'sort', field: 'model' },
+    { path: 'steps[0].model', message: 'A model block needs a model.', step_id: 'sort', field: 'model' },
   ],
-  notes: ['sort needs a model. Those that work here: openai/….'],
+  notes: [],
 };
 
 export const incomplete = {
-  message: 'The draft is not complete.\nsteps[0].model: An llm block needs a model.',
+  message: 'The draft is not complete.\nsteps[0].model: A model block needs a model.',
   problems: draft.problems,
 };
 

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { idempotentReplayed, location, rateLimitHeaders } from '../http/headers.ts';
-import { idempotencyHeaders } from '../http/idempotency-key.ts';
+import { idempotencyHeaders } from '../http/idempotency-header.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { modelKeyHeaders } from '../runs/calls/read-model-keys.ts';
 import { preferenceApplied, preferHeaders } from '../runs/prefer.ts';

@@ -3,6 +3,7 @@ import { maxHeaderSize } from 'node:http';
 import {
   INPUT_MAX_BYTES as CODE_INPUT_MAX_BYTES,
   MEMORY_MAX_BYTES as CODE_MEMORY_MAX_BYTES,
+  LOG_LIMITS,
   SOURCE_MAX_BYTES,
 } from '../../activities/code/limits.ts';
 import { TEXT_MAX_CHARS as ANSWER_TEXT_MAX_CHARS } from '../../activities/deliveries/attempt-delivery.ts';
@@ -12,16 +13,20 @@ import {
   ORGANIZATION_LISTENERS_MAX,
   PROCESS_LISTENERS_MAX,
 } from '../../activities/deliveries/webhook-listeners.ts';
-import { ERROR_BODY_MAX_BYTES, MODEL_ANSWER_MAX_BYTES } from '../../activities/model/model-client.ts';
-import { RETRY_AFTER_MAX_MS } from '../../activities/model/model-error.ts';
-import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-answer.ts';
+import { ERROR_BODY_MAX_BYTES, MODEL_ANSWER_MAX_BYTES } from '../../activities/model/fetch-answer.ts';
+import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-tool-calls.ts';
+import { RETRY_AFTER_MAX_MS } from '../../activities/model/retry-after.ts';
 import { QUERY_TIMEOUT_MS } from '../../db/connect.ts';
 import { CONNECTION_TIMEOUT_MS } from '../../db/connection/retrying-pool.ts';
 import { FLOWS_MAX } from '../../db/flows/flows.ts';
 import { VERSIONS_MAX, VERSIONS_MAX_BYTES } from '../../db/flows/versions.ts';
-import { IDEMPOTENCY_KEY_HOURS } from '../../db/runs/idempotency-keys.ts';
 import { SESSION_BLOCKS_MAX } from '../../db/runs/insert-calls.ts';
-import { LOOKED_THROUGH_MAX, BLOCKS_MAX as PAGE_BLOCKS_MAX } from '../../db/runs/list-runs.ts';
+import {
+  LOOKED_THROUGH_MAX,
+  BLOCKS_MAX as PAGE_BLOCKS_MAX,
+  SEARCHED_MAX,
+  SEARCHED_REQUEST_MAX_BYTES,
+} from '../../db/runs/list-runs.ts';
 import { LOOKED_AT_MAX } from '../../db/runs/stuck-calls.ts';
 import { ACTIVE_API_KEYS_MAX } from '../../db/tenants/api-keys.ts';
 import { INVITATIONS_MAX, VALID_DAYS } from '../../db/tenants/invitations.ts';
@@ -32,6 +37,7 @@ import { ROUNDS_KEPT } from '../../db/webhooks/open-deliveries.ts';
 import { CREDITS_MAX } from '../../flow/credit-amount.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
 import * as flow from '../../flow/limits.ts';
+import { IDEMPOTENCY_KEY_HOURS } from '../../flow/limits.ts';
 import { TEST_CASES_MAX, TEST_CASES_MAX_BYTES } from '../../flow/test-case.ts';
 import { FILE_MAX_BYTES } from '../../platform/config/read-environment.ts';
 import {
@@ -64,7 +70,7 @@ import { METADATA_MAX, PAYLOADS_MAX } from '../codec/codec-routes.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
 import { DISCARD_MAX_BYTES } from '../http/errors.ts';
 import { PIPELINED_MAX, PROGRESS_BYTES, TIMINGS } from '../http/http-server.ts';
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../http/idempotency-key.ts';
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../http/idempotency-header.ts';
 import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { FEW, IN_ALL_TIMES } from '../http/open-requests.ts';
 import {
@@ -83,12 +89,14 @@ import { DAYS_MAX } from '../organizations/usage-schemas.ts';
 import { TRIES_MAX } from '../runs/calls/find-earlier-resume.ts';
 import { LOOK_UPS_MAX } from '../runs/calls/limit-look-ups.ts';
 import { RESUME_STATE_DAYS } from '../runs/calls/resume-state.ts';
+import { HOURS_MAX_DAYS } from '../runs/count-run-hours.ts';
 import { WAIT_MAX_SECONDS } from '../runs/jobs.ts';
 import { BULK_MAX } from '../runs/run-list-query.ts';
 import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH } from '../runs/run-shapes/attachments.ts';
 import { SHOWN_MAX_BYTES } from '../runs/run-shapes/block-answers.ts';
 import { TOOL_WAIT_MS } from '../test-cases/run-tests.ts';
-import { CASE_MAX_CHARS, TEXT_MAX_LENGTH } from '../test-cases/test-case.ts';
+import { CASE_MAX_CHARS } from '../test-cases/test-case.ts';
+import { TEXT_MAX_LENGTH } from '../test-cases/test-case-fields.ts';
 import { RECOVERED_MAX } from '../webhooks/recorded-redeliveries.ts';
 
 /** A limit: its subject, the largest accepted value, and the answer beyond that value. */
@@ -130,7 +138,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     { subject: 'Request body', most: bytes(BODY_MAX_BYTES), beyond: '413 `BODY_TOO_LARGE`' },
     {
       subject: 'JSON of a request body',
-      most: `${flow.JSON_DEPTH_MAX} levels, ${number(bodyMost.values)} values, ${number(bodyMost.keys)} different keys; not the keys \`__proto__\` and \`constructor\``,
+      most: `${flow.JSON_DEPTH_MAX} levels, ${number(bodyMost.values)} values, ${number(bodyMost.keys)} different keys; not the key \`__proto__\`, nor \`constructor\` with a \`prototype\``,
       beyond: INVALID,
     },
     {
@@ -183,9 +191,15 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Page of runs',
-      most: `${number(PAGE_BLOCKS_MAX)} block executions. With \`minCost\`, with \`key\` and \`version\`, or with \`version\` 0: ${LOOKED_THROUGH_MAX} examined runs. With \`stuck=true\`: the ${number(LOOKED_AT_MAX)} oldest unfinished runs`,
+      most: `${number(PAGE_BLOCKS_MAX)} block executions. With \`minCost\`, with \`key\` and \`version\`, or with \`version\` 0: ${LOOKED_THROUGH_MAX} examined runs. With \`search\`: ${number(SEARCHED_MAX)}. With \`stuck=true\`: the ${number(LOOKED_AT_MAX)} oldest unfinished runs`,
       beyond: 'The page ends early; `hasMore` is true.',
     },
+    {
+      subject: 'Request whose message `search` looks at',
+      most: bytes(SEARCHED_REQUEST_MAX_BYTES),
+      beyond: 'The message is not searched.',
+    },
+    { subject: 'Time of one `runs/hours`', most: `${HOURS_MAX_DAYS} days`, beyond: INVALID },
     {
       subject: 'Runs of one `runs/cancel` or `runs/retry`',
       most: number(BULK_MAX),
@@ -325,7 +339,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     {
       subject: 'Tool calls in one answer of a model',
       most: number(ANSWER_TOOL_CALLS_MAX),
-      beyond: 'The block fails with `MODEL_OUTPUT_INVALID`.',
+      beyond: 'The model is told so and answers again.',
     },
     { subject: 'Result of a tool', most: bytes(flow.TOOL_RESULT_MAX_BYTES), beyond: TOOLS_INVALID },
     {
@@ -454,6 +468,12 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       most: `${time(flow.CODE_TIMEOUT_DEFAULT_MS)} by default, ${time(flow.CODE_TIMEOUT_MAX_MS)} at most`,
       beyond: 'The block fails with `CODE_TIMEOUT`.',
     },
+    {
+      subject: 'Console lines of a code block',
+      most: `${number(LOG_LIMITS.lines)} lines, ${bytes(LOG_LIMITS.chars)} as JSON; ${number(LOG_LIMITS.lineChars)} characters of a line`,
+      beyond: 'The first half and the last half are kept.',
+    },
+    { subject: 'Pinned outputs of a run of a draft', most: bytes(flow.OUTPUT_MAX_BYTES), beyond: INVALID },
   ],
   Webhooks: [
     { subject: '`callbackUrl`', most: `${number(URL_MAX_LENGTH)} characters`, beyond: INVALID },

@@ -93,7 +93,12 @@ export const modelPage = {
       model: 'openai/gpt-5-mini',
       key: 'service',
       inputPrice: 25,
+      cachedInputPrice: 2.5,
+      cacheWritePrice: 25,
+      cacheWriteHourPrice: 25,
       outputPrice: 200,
+      longContextPrices: [],
+      tiers: {},
       contextTokens: 400_000,
       images: true,
       tools: true,
@@ -123,6 +128,7 @@ export const assistantPage = {
 export const auditPage = {
   entries: [
     {
+      id: 'b3b1a4d2-8a0e-4f0c-9c55-2d7f5e1c6a90',
       at: '2026-01-31T12:00:00.123456Z',
       actor: user,
       actorName: person.name,

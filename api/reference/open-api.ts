@@ -1,12 +1,18 @@
 // Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This folder has what exists
 // only for that document, and the page that shows it.
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { keyScopesOf, lacksScope } from '../auth/authenticate.ts';
 import type { Route } from '../http/context.ts';
-import { idempotencyHeaders, shapeOf, writesOnce } from '../http/idempotency-key.ts';
+import { idempotencyHeaders } from '../http/idempotency-header.ts';
+import { shapeOf, writesOnce } from '../http/idempotency-key.ts';
 import { takesNoQuery } from '../http/query.ts';
 import { errorAnswer, examplesOf, VALIDATION_ERRORS } from './operations.ts';
 import { shareRepeated } from './share-repeated.ts';
@@ -33,6 +39,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   user_id: { description: 'The `sub` of the user’s tokens.' },
   org_id: { description: 'The id of the organization.' },
   test_case_id: { description: 'The id of the test case.' },
+  bulk_id: { description: 'The `bulk_id` with which the bulk retry was answered.' },
   test_run_id: { description: 'The id that the test run was answered with when it was started.' },
   requestId: { description: 'The id of a `delivery` event of the stream.' },
   deliveryId: { description: 'The X-Weir-Delivery header of the webhook.' },
@@ -67,6 +74,7 @@ const TAGS = [
   { name: 'API keys', description: 'Keys of projects, with which programs run flows.' },
   { name: 'Model keys', description: 'Keys of model providers that an organization brings.' },
   { name: 'Webhooks', description: 'Deliveries that report ended runs.' },
+  { name: 'Webhook events', description: 'Requests that Weir sends to receivers.' },
   { name: 'Tests', description: 'Runs of a flow’s test cases.' },
   { name: 'MCP', description: 'Tools for assistants.' },
   { name: 'Assistants', description: 'The assistants that a user has connected over MCP.' },
@@ -100,7 +108,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       },
     };
   }
-  const document = createDocument({
+  const described: ZodOpenApiObject = {
     openapi: '3.1.1',
     info: {
       title: 'Weir',
@@ -142,10 +150,18 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
     },
     paths,
     webhooks,
-  });
+  };
+  const document = createDocument(described, { override: ({ jsonSchema }) => omitLimits(jsonSchema) });
   shareRepeated(document);
   addMappings(document);
   return document;
+}
+
+/** Leaves out long patterns that only say what a format says, and the bounds that every integer in JSON has. */
+function omitLimits(schema: { format?: string; pattern?: string; minimum?: number; maximum?: number }): void {
+  if (['date', 'date-time', 'uuid'].includes(schema.format ?? '')) delete schema.pattern;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
 
 type Union = { oneOf?: { $ref?: string }[]; discriminator?: { propertyName: string; mapping?: object } };

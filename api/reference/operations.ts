@@ -16,7 +16,7 @@ import { etagHeader } from '../http/etag.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE, notHttp } from '../http/http-server.ts';
 import { PARSE_OPTIONS, parseJson, validationError } from '../http/json-body.ts';
-import { queryNumber } from '../http/query.ts';
+import { queryNumber } from '../http/query-fields.ts';
 import { bodyTooLarge, requireJson } from '../http/receive-body.ts';
 
 /** The path of a flow; the paths of its endpoints begin with it. */

@@ -32,6 +32,14 @@ export const overridingRequest = {
   },
 };
 
+const NO_TOKENS = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+
 const blocks = [
   {
     step_id: 'topics',
@@ -41,7 +49,7 @@ const blocks = [
     status: 'completed',
     attempts: 1,
     model: null,
-    usage: { promptTokens: 0, completionTokens: 0, cost: 0, ms: 4 },
+    usage: { ...NO_TOKENS, cost: 0, ms: 4 },
   },
   {
     step_id: 'sentence',
@@ -51,7 +59,7 @@ const blocks = [
     status: 'completed',
     attempts: 1,
     model: 'demo/chat',
-    usage: { promptTokens: 16, completionTokens: 9, cost: 0.0034, ms: 12 },
+    usage: { ...NO_TOKENS, promptTokens: 16, completionTokens: 9, cost: 0.0034, ms: 12 },
   },
 ];
 
@@ -121,7 +129,7 @@ export const failed = {
       model: 'demo/chat',
       code: 'INSUFFICIENT_CREDITS',
       errorMessage: NO_CREDITS,
-      usage: { promptTokens: 0, completionTokens: 0, cost: 0, ms: 3 },
+      usage: { ...NO_TOKENS, cost: 0, ms: 3 },
     },
   ],
 };
@@ -144,6 +152,7 @@ const times = {
   startedBy: null,
   repeats: null,
   repeatedBy: null,
+  bulk_id: null,
   startedAt: '2026-01-31T12:00:00.000Z',
   finishedAt: null,
   durationMs: null,
@@ -170,13 +179,57 @@ export const listedRunPage = {
   nextCursor: executionId,
 };
 
+export const runErrors = {
+  errors: [
+    {
+      error_group: '4f0c2b9d1e7a',
+      flow: 'demo',
+      code: 'MODEL_UNAVAILABLE',
+      step_id: 'summarize',
+      block: 'Summarize',
+      errorMessage: 'Block "Summarize" (summarize): the model demo/chat has not answered for 60 s.',
+      count: 52,
+      firstSeen: '2026-01-31T12:00:03.120Z',
+      lastSeen: '2026-01-31T14:41:27.004Z',
+      executionId,
+    },
+  ],
+  hasMore: false,
+};
+
+export const runHours = {
+  since: '2026-01-30T15:00:00.000Z',
+  until: '2026-01-31T15:00:00.000Z',
+  hours: [
+    { hour: '2026-01-31T14:00:00.000Z', completed: 310, failed: 52, cancelled: 1, refused: 0, open: 2 },
+  ],
+};
+
 export const retryFilter = { flow: 'demo', since: '2026-01-31T00:00:00Z', on_version: 'production' };
+const bulkId = '0199b0a0-6c1e-7b43-9f6c-3f3a1f0f8a11';
 export const retriedRuns = {
+  bulk_id: bulkId,
   retried: [{ executionId: repeatedId, ...repetition }],
   refused: [],
   stoppedBy: null,
   hasMore: false,
   nextCursor: null,
+};
+
+export const bulkRetry = {
+  bulk_id: bulkId,
+  startedBy: 'api_key/k3J9xQ2a',
+  startedAt: '2026-01-31T12:00:00.000Z',
+  filter: retryFilter,
+  planned: 52,
+  refused: 1,
+  started: 51,
+  running: 8,
+  outcomes: { completed: 40, failed: 3, cancelled: 0, refused: 0 },
+  stoppedBy: null,
+  nextCursor: null,
+  cancelledBy: null,
+  cancelledAt: null,
 };
 
 export const bulkCancelFilter = { flow: 'demo', status: 'started' };

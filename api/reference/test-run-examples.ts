@@ -15,6 +15,7 @@ export const stoppingTestRun = {
   test_run_id: '2f6f1c1e-0c39-4bd5-8c8c-7b7f0d1f6a55',
   flow_id: '8c1f6a7e-9d0f-4c3e-8a1e-2f8c1c3f7a44',
   status: 'started',
+  version: 0,
   ...counts,
   results: [result],
 };
@@ -36,8 +37,12 @@ const at = '2026-01-31T12:00:00.000Z';
 const stored = { test_case_id: result.test_case_id, name: newTestCase.name, created_at: at, updated_at: at };
 const listed = {
   ...stored,
+  message: newTestCase.message,
+  expected: JSON.stringify(newTestCase.expectation),
+  has_tools: false,
   last_result: {
     test_run_id: stoppingTestRun.test_run_id,
+    version: 0,
     flow_run_id: result.flow_run_id,
     status: 'passed',
     why: null,

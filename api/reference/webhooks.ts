@@ -81,7 +81,8 @@ function webhook(
     post: {
       operationId,
       summary,
-      tags: ['Webhooks'],
+      // A tag of their own: generated clients have a file for each tag, and another one for webhooks.
+      tags: ['Webhook events'],
       security: [],
       requestParams: { header: webhookHeaders },
       requestBody: body(payload, { payload: example }),

@@ -26,6 +26,7 @@ import { applyOverride, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { type Rendering, renderTemplate } from '../../flow/template.ts';
 import { bytesToLoad, resolveValue, type Stored } from '../../flow/value.ts';
+import { conversationFor } from '../../platform/models/assistant-state.ts';
 import { buildMessages } from '../../platform/models/build-messages.ts';
 import type { Registry } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -147,7 +148,7 @@ export async function readSentRequest(
   stored: Block,
   previousOutput: Json,
 ): Promise<Sent | undefined> {
-  if (stored.processor_type === 'passthrough') return undefined;
+  if (row.pinned || stored.processor_type === 'passthrough') return undefined;
   if (stored.processor_type === 'code') return stored.prompt ?? '';
   const { execution_id: callId, block_key: blockKey, step_id } = row;
   const { message, parameters, attachments, ...input } = await source.input(callId);
@@ -161,7 +162,7 @@ export async function readSentRequest(
   }
   const conversation =
     resume?.step_id === step_id
-      ? resume.messages
+      ? conversationFor(block.model ?? '', resume)
       : [{ role: 'user' as const, content: await readPrompt().catch(showTooLarge) }];
   const { model = '' } = block;
   const request = { block, conversation, attachments };

@@ -9,12 +9,14 @@ import {
 } from '../../db/runs/block-traces.ts';
 import { objectStoreOf } from '../../db/stored-values/store-object.ts';
 import type { BlockId } from '../../db/stored-values/stored-outputs.ts';
+import type { KeptAnswer } from '../../flow/model-call.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
-import { type PageQuery, pageQuery, toPage, unknownCursor } from '../http/page.ts';
+import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
+import { unknownCursor } from '../http/request-errors.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, pageWithETag } from '../reference/operations.ts';
@@ -37,6 +39,8 @@ import {
   blockDetail,
   blockValue,
   describeBlockExecution,
+  describeFailedAttempts,
+  noteModels,
   outputUrl,
   SHOWN_MAX_BYTES,
   tracedBlocks,
@@ -108,7 +112,7 @@ export function blockRoutes(deps: ApiDeps): Route[] {
   return [list, block, ...values];
 }
 
-function listBlocks({ db }: ApiDeps): ApiMiddleware {
+function listBlocks({ db, registry }: ApiDeps): ApiMiddleware {
   return async function listBlocks(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
     const id = ctx.state.run.execution_id;
@@ -116,7 +120,7 @@ function listBlocks({ db }: ApiDeps): ApiMiddleware {
     if (after && !(await findBlockTrace(db, id, after.blockKey, after.callId))) throw unknownCursor();
     const rows = await listBlockPage(db, id, { after, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, (row) => `${row.execution_id}:${row.block_key}`);
-    answerWithETag(ctx, { blocks: page.map(describe), ...end });
+    answerWithETag(ctx, { blocks: page.map(describe), ...noteModels({ registry }, page), ...end });
   };
 }
 
@@ -133,8 +137,23 @@ function getBlock(deps: ApiDeps): ApiMiddleware {
         [`${value}Bytes`, bytes],
       ];
     });
-    const { last_answer: lastAnswer } = row;
-    answerJson(ctx, { ...describe(row), ...Object.fromEntries(members), ...(lastAnswer && { lastAnswer }) });
+    const { last_answer: kept, logs, failed_attempts: failed } = row;
+    answerJson(ctx, {
+      ...describe(row),
+      ...Object.fromEntries(members),
+      ...describeAnswer(kept),
+      ...(logs && { logs }),
+      ...(failed && { failedAttempts: describeFailedAttempts(failed) }),
+    });
+  };
+}
+
+/** The reasoning of an answer is shown beside it. */
+function describeAnswer(kept: KeptAnswer | null) {
+  const { reasoning, ...lastAnswer } = kept ?? {};
+  return {
+    ...(lastAnswer.text !== undefined && { lastAnswer }),
+    ...(reasoning !== undefined && { reasoning }),
   };
 }
 

@@ -181,7 +181,7 @@ async function readBlocks({ db }: ApiDeps, { execution_id: executionId }: RunRow
 
 async function readEnd(deps: ApiDeps, run: RunRow): Promise<object> {
   const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
-  const receipt = await readReceipt(deps.db, run.execution_id);
+  const receipt = await readReceipt(deps, run.execution_id);
   return { ...(await describeRun(deps, ended)), ...receipt };
 }
 

@@ -8,7 +8,7 @@ import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { location } from '../http/headers.ts';
-import { idempotencyHeaders } from '../http/idempotency-key.ts';
+import { idempotencyHeaders } from '../http/idempotency-header.ts';
 import { readBody } from '../http/json-body.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
@@ -180,7 +180,7 @@ async function describeAnswer(
     flowId: run.flowId,
     blockCount: run.blockCount,
     ...traceIdField(run.trace),
-    ...(receipt && (await readReceipt(deps.db, executionId, run.callId))),
+    ...(receipt && (await readReceipt(deps, executionId, run.callId))),
   };
 }
 

@@ -12,9 +12,10 @@ import { identifyCaller } from '../auth/authenticate.ts';
 import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { idempotencyHeaders } from '../http/idempotency-key.ts';
+import { idempotencyHeaders } from '../http/idempotency-header.ts';
 import { readBody } from '../http/json-body.ts';
-import { queryNumber, readQuery } from '../http/query.ts';
+import { readQuery } from '../http/query.ts';
+import { queryNumber } from '../http/query-fields.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
@@ -58,7 +59,7 @@ import { jobAccepted, jobState } from './run-shapes/answers.ts';
 import { measureReceipt, readReceipt, receiptParameter, toReceipt } from './run-shapes/block-answers.ts';
 import { describeBlockUnderWay } from './run-shapes/block-under-way.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
-import { type JobRequest, jobRequest } from './run-shapes/requests.ts';
+import { draftRunRequest, type JobRequest, jobRequest } from './run-shapes/requests.ts';
 import { describeProblems } from './run-shapes/tool-requests.ts';
 import type { Updates } from './updates.ts';
 
@@ -151,10 +152,10 @@ function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
 }
 
 /** The handlers that read a job and start a run of `ctx.state.flow`. */
-function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
+function jobHandlers(deps: ApiDeps, request: z.ZodType = jobRequest): ApiMiddleware[] {
   return [
     admit(deps, { priority: 'low' }),
-    readBody(deps, jobRequest, {
+    readBody(deps, request, {
       first: refuseTools,
       before: [requireFewOverrides, refuseIdleOfJob],
       describe: describeProblems,
@@ -207,17 +208,18 @@ function getJob(deps: ApiDeps): ApiMiddleware {
  * blocks did and cost.
  */
 async function describeProgress(
-  { db }: ApiDeps,
+  deps: ApiDeps,
   { execution_id: executionId, status, mode }: RunRow,
   receipt: boolean,
 ) {
+  const { db } = deps;
   if (status === 'started') {
     if (!receipt)
       return { blocksUnderWay: (await listBlocksUnderWay(db, executionId)).map(describeBlockUnderWay) };
     const { blocks, underWay } = await listAllBlocks(db, executionId);
-    return { blocksUnderWay: underWay.map(describeBlockUnderWay), ...toReceipt(blocks) };
+    return { blocksUnderWay: underWay.map(describeBlockUnderWay), ...toReceipt(deps, blocks) };
   }
-  const read = receipt ? await readReceipt(db, executionId) : {};
+  const read = receipt ? await readReceipt(deps, executionId) : {};
   if (status !== 'completed' && status !== 'failed') return read;
   const deliveries = mode === 'jobs' ? await listRunDeliveries(db, executionId) : [];
   return {
@@ -242,7 +244,7 @@ export function draftRunRoutes(deps: ApiDeps): Route[] {
           'The draft has to be complete. The run has version 0 and environment `test`, keeps the draft as it is now, and costs what any run costs. Follow it, read it and cancel it as a job: `GET …/jobs/{executionId}`.',
         tags: ['Execution'],
         requestParams: { header: headers },
-        requestBody: body(jobRequest, {
+        requestBody: body(draftRunRequest, {
           message: runRequest,
           overrides: overridingRequest,
           images: imageRequest,
@@ -256,7 +258,7 @@ export function draftRunRoutes(deps: ApiDeps): Route[] {
         ...identifyCaller(deps, 'deploy'),
         loadProject(deps, 'member'),
         loadDraft(deps),
-        ...jobHandlers(deps),
+        ...jobHandlers(deps, draftRunRequest),
       ],
     },
   ];

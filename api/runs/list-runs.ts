@@ -9,8 +9,8 @@ import { authorizeOrganization, loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
-import { unknownCursor } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
+import { unknownCursor } from '../http/request-errors.ts';
 import {
   identifyOperator,
   OPERATOR_ERRORS,

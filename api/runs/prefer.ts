@@ -19,7 +19,7 @@ const QUOTED = /"([^"]*)"/g;
 export const preferHeaders = z.object({
   Prefer: z.string().optional().meta({
     description:
-      'For runs that take long (RFC 7240). `respond-async`: 202 at once, as for /jobs. `respond-async, wait=20`: 202 when the run has not ended or paused within 20 s. `keep-alive`: white space is sent until the run ends. `respond-async` wins; other preferences are ignored.',
+      'For runs that take long (RFC 7240). `respond-async`: 202 at once, as for /jobs. `respond-async, wait=20`: 202 when the run has not ended or paused within 20 s. `keep-alive`: 200 at once, and white space until the run ends; a later error is `{detail}` under status 200. `respond-async` wins; other preferences are ignored.',
   }),
 });
 
@@ -47,7 +47,7 @@ export function readPreferences(ctx: Pick<ApiContext, 'get'>): Preferences {
   }
   if (found.has('respond-async')) {
     const wait = found.get('wait') ?? '';
-    const seconds = /^\d{1,9}$/.test(wait) ? Math.min(Number(wait), WAIT_MAX_SECONDS) : 0;
+    const seconds = /^\d+$/.test(wait) ? Math.min(Number(wait), WAIT_MAX_SECONDS) : 0;
     return {
       waitMs: seconds * 1_000,
       applied: seconds > 0 ? `respond-async, wait=${seconds}` : 'respond-async',

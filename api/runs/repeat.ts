@@ -2,9 +2,9 @@
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { idempotencyHeaders } from '../http/idempotency-key.ts';
+import { idempotencyHeaders } from '../http/idempotency-header.ts';
 import { readOptionalBody } from '../http/json-body.ts';
-import { accessOf, isOperator } from '../http/principal.ts';
+import { accessOf } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { examplesOf, optionalBody, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
 import { repeatedRun } from '../reference/run-examples.ts';
@@ -38,7 +38,7 @@ const SUMMARY: { [how in Repetition]: string } = {
 const DESCRIPTION: { [how in Repetition]: string } = {
   rerun: '',
   retry:
-    ' It begins with the first step that did not complete or that another version has changed, and takes the outputs of those before from the failed run; a block inside a parallel step or a loop fails with its step.',
+    ' It begins with the first step that did not complete or that another version has changed, and takes the outputs of those before from the failed run. Blocks that were completed inside this step, such as the items of a loop, are not run again when the step has not changed.',
 };
 
 /** Lists the endpoints that run stored runs again. */
@@ -108,8 +108,8 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
 function repeat(deps: ApiDeps, how: Repetition): ApiMiddleware {
   return async function repeat(ctx) {
     const { run, principal } = ctx.state;
-    // An operator repeats runs of both environments.
-    const kept = isOperator(principal) && { environment: run.environment };
+    // A user starts a live run, and repeats runs of both environments.
+    const kept = principal.kind === 'user' && { environment: run.environment };
     const call = await acceptCall(deps, ctx, (request) =>
       acceptRepeat(deps, { ...request, ...kept }, run, how),
     );

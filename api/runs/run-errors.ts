@@ -51,7 +51,8 @@ import { unknownState } from './calls/resume-state.ts';
 import { sessionCancelled, sessionNotFound } from './calls/session.ts';
 import type { RunTarget } from './run-paths.ts';
 import { blockedHost, lookUpFailed, readAttachment, tooManyAttachments } from './run-shapes/attachments.ts';
-import { describeProblems, requireMessagesSize, toolFields } from './run-shapes/tool-requests.ts';
+import { toolFields } from './run-shapes/tool-fields.ts';
+import { describeProblems, requireMessagesSize } from './run-shapes/tool-requests.ts';
 
 const ASK = {
   step_id: 'ask',

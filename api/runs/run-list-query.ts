@@ -1,14 +1,14 @@
 // The filters of run lists and of requests about many runs.
 import { z } from 'zod';
-import { idRange } from '../../db/runs/select-run-page.ts';
-import { toMicrocredits } from '../../flow/credit-amount.ts';
+import { RUN_ORDERS } from '../../db/runs/select-run-page.ts';
 import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { problem, validationError } from '../http/json-body.ts';
 import { moment } from '../http/moment.ts';
 import { pageLimit } from '../http/page.ts';
-import { queryBoolean, queryNumber } from '../http/query.ts';
+import { queryBoolean, queryNumber } from '../http/query-fields.ts';
+import { errorGroupFilter, idFilter, keyFilter, minCostFilter, searchFilter } from './run-filters.ts';
 import { executionId, runState } from './run-shapes/answers.ts';
 
 /** Maximum number of runs in one such request. */
@@ -50,9 +50,6 @@ export const refuseQuery: ApiMiddleware = async function refuseQuery(ctx, next) 
   throw validationError(problem([parameter], message));
 };
 
-/** Fewer characters match too many ids. */
-const ID_MIN_CHARS = 6;
-
 const { status, outcome, mode, environment } = runState.shape;
 const slug = z.string().regex(SLUG_PATTERN, 'must be a slug').optional();
 
@@ -63,37 +60,22 @@ export const runListQuery = z.strictObject({
   mode: mode.optional(),
   environment: environment.optional(),
   version: queryNumber(0, VERSION_MAX).optional().meta({ description: '0: runs of drafts.' }),
-  key: z
-    .string()
-    .regex(KEY_ID_PATTERN, 'must be the key_id of an API key')
-    .optional()
-    .meta({ description: 'Only runs that the API key with this key_id started.' }),
+  key: keyFilter,
   since: moment.optional().meta({ description: 'Only runs that started at this time or later.' }),
   until: moment.optional().meta({ description: 'Only runs that started before this time.' }),
-  minCost: z
-    .string()
-    .regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be a number of credits, with at most six decimal places')
-    .transform((credits) => toMicrocredits(Number(credits)))
+  minCost: minCostFilter,
+  id: idFilter,
+  bulk_id: z
+    .uuid('must be the bulk_id of a bulk retry')
     .optional()
-    .meta({
-      description:
-        'Only runs that have cost at least so many credits. A page then looks at 500 runs at most: it may hold fewer than `limit`, or none, while `hasMore` is true.',
-      override({ jsonSchema }) {
-        delete jsonSchema.pattern;
-        Object.assign(jsonSchema, { type: 'number', minimum: 0, maximum: 999_999_999 });
-      },
-    }),
-  id: z
-    .string()
-    .min(ID_MIN_CHARS)
-    .max(36)
-    .refine((text) => idRange(text) !== undefined, 'must be the beginning of an executionId')
-    .optional()
-    .meta({ description: 'Only runs whose executionId starts with this text.' }),
+    .meta({ description: 'Only runs that this bulk retry started.' }),
+  error_group: errorGroupFilter,
+  search: searchFilter,
   stuck: queryBoolean(
     false,
     'true: only runs that make no progress, each with the reason in `stuck`. Of the 5,000 under way that started first.',
   ),
+  order: z.enum(RUN_ORDERS).default('newest').meta({ description: 'Which runs come first, by start.' }),
   limit: pageLimit.meta({
     description: 'A page ends once its runs have 20,000 block executions, also while `hasMore` is true.',
   }),
@@ -112,3 +94,17 @@ export const operatorRunListQuery = organizationRunListQuery
   .omit({ stuck: true })
   .extend({ organization: slug.meta({ description: 'Only runs of the organization with this slug.' }) });
 export type RunListQuery = Omit<z.infer<typeof organizationRunListQuery>, 'stuck'> & { stuck?: boolean };
+
+/** The query of what is counted above a list of runs. */
+export const countedRunsQuery = projectRunListQuery
+  .pick({
+    flow: true,
+    mode: true,
+    environment: true,
+    key: true,
+    outcome: true,
+    error_group: true,
+    since: true,
+    until: true,
+  })
+  .extend({ version: queryNumber(1, VERSION_MAX).optional() });

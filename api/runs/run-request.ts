@@ -4,11 +4,11 @@ import { getRequestOfRun, getRunInput } from '../../db/runs/runs.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
-import { storedSteps } from '../flows/schemas.ts';
-import { parsedObject } from '../flows/written-flow.ts';
+import { parsedObject, stepsSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
-import { queryBoolean, readQuery } from '../http/query.ts';
+import { readQuery } from '../http/query.ts';
+import { queryBoolean } from '../http/query-fields.ts';
 import { reserveAnswer } from '../http/reserve-bytes.ts';
 import { answer, notModified, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
@@ -17,7 +17,7 @@ import { READ_ERRORS } from './run-errors.ts';
 import { attachmentsField } from './run-shapes/attachments.ts';
 import { SHOWN_MAX_BYTES } from './run-shapes/block-answers.ts';
 import { blockOverrides } from './run-shapes/requests.ts';
-import { toolFields } from './run-shapes/tool-requests.ts';
+import { toolFields } from './run-shapes/tool-fields.ts';
 
 const size = z.int().min(0);
 const shown = 'null when its JSON has over 16 KiB: ask with `full=true`.';
@@ -53,7 +53,7 @@ const runFlowRecord = z
   .object({
     flowId: z.uuid(),
     version: z.int().min(0).meta({ description: '0 is a draft.' }),
-    steps: storedSteps,
+    steps: stepsSchema,
   })
   .meta({ id: 'RunFlow' });
 

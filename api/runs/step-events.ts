@@ -132,7 +132,7 @@ export async function* stepEvents(
     value = values.get(step.step_id) ?? value;
     const own = blocks.filter(({ step_id }) => ids.includes(step_id));
     const output = new JsonText(await readResultText(deps.db, run.callId, value));
-    yield { name: 'block_completed', data: { ...place, output, ...toReceipt(own) } };
+    yield { name: 'block_completed', data: { ...place, output, ...toReceipt(deps, own) } };
     return true;
   }
 
@@ -181,7 +181,7 @@ async function* endOf(
   blocks: BlockRuns,
 ): AsyncGenerator<StepEvent> {
   const { executionId, flowId, blockCount } = run;
-  const receipt = toReceipt(blocks);
+  const receipt = toReceipt(deps, blocks);
   if (end.status === 'failed') {
     const { step_id, ...error } = describeRunError(end.error);
     const at = step_id === undefined ? {} : { stepId: step_id };
@@ -191,7 +191,7 @@ async function* endOf(
     const pause = await describePause(deps, run, end.pause);
     yield {
       name: 'step_paused_for_tool_calls',
-      data: { runId: executionId, ...place, status: 'in_progress', ...pause },
+      data: { runId: executionId, ...place, status: 'in_progress', ...pause, ...receipt },
     };
   } else {
     using _permit = await reader.reserve(await measureValue(deps.db, run.callId, end.result));
@@ -207,12 +207,13 @@ async function* endOf(
  * the last settled `recorded` of the call's blocks in flight.
  */
 function createInnerEvents(
-  { db }: Pick<ApiDeps, 'db'>,
+  deps: Pick<ApiDeps, 'db' | 'registry'>,
   { executionId, callId }: CallIds,
   step: Step,
   { stepIndex }: { stepIndex: number },
   reserve: Reader['reserve'],
 ): (blocks: BlockRuns) => AsyncGenerator<InnerEvent, bigint> {
+  const { db } = deps;
   const branchesOf = new Map(listPlaces(step, []));
   const blockEvents = createBlockEvents();
   const ended = new Set<string>();
@@ -245,7 +246,7 @@ function createInnerEvents(
         ...(iterations.length > 0 && { iterations }),
         output: text === null ? null : new JsonText(text),
         ...(text === null && { outputBytes: bytes }),
-        ...toReceipt([block]),
+        ...toReceipt(deps, [block]),
       });
     }
   }

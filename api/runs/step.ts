@@ -15,7 +15,7 @@ import {
   RETRY,
 } from '../http/event-stream.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
-import { idempotencyHeaders } from '../http/idempotency-key.ts';
+import { idempotencyHeaders } from '../http/idempotency-header.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -35,7 +35,12 @@ import type { AcceptedCall } from './calls/store-call.ts';
 import { runErrors, STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
 import { receipt, receiptParameter } from './run-shapes/block-answers.ts';
-import { type StepRequest, stepEventSchema, stepRequest } from './run-shapes/step-requests.ts';
+import {
+  draftStepRequest,
+  type StepRequest,
+  stepEventSchema,
+  stepRequest,
+} from './run-shapes/step-requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import type { Updates } from './updates.ts';
@@ -88,7 +93,10 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
         header: target === 'draft' ? stepHeaders.extend(ifMatchDraft.shape) : stepHeaders,
         query: stepQuery,
       },
-      requestBody: body(stepRequest, { first: firstStepRequest, next: nextStepRequest }),
+      requestBody: body(target === 'draft' ? draftStepRequest : stepRequest, {
+        first: firstStepRequest,
+        next: nextStepRequest,
+      }),
       responses: {
         200: {
           description:
@@ -119,7 +127,7 @@ export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
       ...load,
       holdOpen(deps, 'call'),
       admitNew(deps),
-      readBody(deps, stepRequest, {
+      readBody(deps, target === 'draft' ? draftStepRequest : stepRequest, {
         excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfStep],
         describe: describeProblems,

@@ -24,6 +24,7 @@ export const testRun = z.strictObject({
     description:
       'started: some cases have not ended. To poll, call get_test_run_trace with the test_run_id as flow_run_id.',
   }),
+  version: z.number(),
   total: count,
   passed: count,
   failed: count,
@@ -55,10 +56,14 @@ export const testRun = z.strictObject({
 });
 export type TestRun = z.input<typeof testRun>;
 
+/** The version of a test run. */
+export const testedNumber = z.int().min(0).meta({ description: '0: the draft.' });
+
 /** The schema of a test run in a list. */
 export const listedTestRun = testRun
   .omit({ results: true })
   .extend({
+    version: testedNumber,
     started_by: z.string().nullable().meta({
       description: 'A user id, `api_key/` and a key id, or `operator`; null if unknown.',
     }),
@@ -73,6 +78,7 @@ export function toListedTestRun(row: TestRunRow, flowId: string): z.input<typeof
     test_run_id: row.id,
     flow_id: flowId,
     status: row.status,
+    version: row.version,
     total: row.total,
     passed: row.passed,
     failed: row.failed,
@@ -90,6 +96,7 @@ export function toLastResult(row: Awaited<ReturnType<typeof listResultsOf>>[numb
   return row
     ? {
         test_run_id: row.test_run_id,
+        version: row.version,
         flow_run_id: row.execution_id,
         status: row.status,
         why: row.why,
@@ -115,9 +122,13 @@ export async function describeTestRun(
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
   { needsAnswer = true, gone }: { needsAnswer?: boolean; gone?: AbortSignal | undefined } = {},
 ): Promise<TestRun> {
-  const { status, rows } = await listTestResults(deps.db, testRunId);
+  const { status, version, rows } = await listTestResults(deps.db, testRunId);
   const only = rows.length === 1 ? rows[0] : undefined;
-  const result = only?.result && { organizationId, callId: only.execution_id, result: only.result };
+  const result = only?.result && {
+    organizationId,
+    callId: only.concluded_by ?? only.execution_id,
+    result: only.result,
+  };
   const answer =
     result &&
     (await readCutResult(deps, result, VALUE_MAX_CHARS, gone).then(
@@ -133,6 +144,7 @@ export async function describeTestRun(
     test_run_id: testRunId,
     flow_id: flowId,
     status,
+    version,
     total: rows.length,
     passed: number('passed'),
     failed: number('failed'),

@@ -27,7 +27,8 @@ import { answer, BODY_ERRORS, body, pageWithETag, VALIDATION_ERRORS } from '../r
 import * as example from '../reference/test-run-examples.ts';
 import { toLastResult } from './describe-test-run.ts';
 import { changeTestCase, createTestCase, deleteTestCase, testCaseETag } from './test-case.ts';
-import { testCaseList, testCaseRecord, testCaseRequest } from './test-case-schemas.ts';
+import { testCaseRequest } from './test-case-fields.ts';
+import { LISTED_MAX_CHARS, testCaseList, testCaseRecord } from './test-case-schemas.ts';
 
 const CASES_PATH = `${FLOWS_PATH}/:flow_id/test-cases`;
 const CASE_PATH = `${CASES_PATH}/:test_case_id`;
@@ -158,7 +159,11 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, cursor = '' } = ctx.state.query as PageQuery;
     const { id } = await requireFlow(db, ctx);
-    const rows = await listTestCasePage(db, id, { after: cursor, limit: limit + 1 });
+    const rows = await listTestCasePage(db, id, {
+      after: cursor,
+      limit: limit + 1,
+      maxChars: LISTED_MAX_CHARS,
+    });
     const { page, end } = toPage(rows, limit, ({ name }) => name);
     const results = await listResultsOf(
       db,
@@ -167,6 +172,9 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
     const resultOf = new Map(results.map((result) => [result.execution_id, result]));
     const testCases = page.map((row) => ({
       ...toStored(row),
+      message: row.message,
+      expected: row.expected,
+      has_tools: row.has_tools,
       last_result: toLastResult(resultOf.get(row.last_execution_id ?? '')),
     }));
     answerWithETag(ctx, { test_cases: testCases, ...end });
@@ -225,7 +233,7 @@ function toStored(row: Pick<TestCaseRow, 'id' | 'name' | 'created_at' | 'updated
 }
 
 function answerTestCase(ctx: ApiContext, row: TestCaseRow): void {
-  const { message, parameters } = row.input;
+  const { message, parameters, tools, tool_results } = row.input;
   ctx.set('ETag', testCaseETag(row));
-  ctx.body = { ...toStored(row), message, parameters, expectation: row.expectation };
+  ctx.body = { ...toStored(row), message, parameters, tools, tool_results, expectation: row.expectation };
 }

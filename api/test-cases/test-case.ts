@@ -15,67 +15,35 @@ import {
   type TestCaseRow,
   updateTestCase,
 } from '../../db/test-runs/test-cases.ts';
+import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Expectation, TestInput } from '../../flow/test-case.ts';
 import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
 import { type Caller, notVisible, requireLockedFlow, requireVisibleFlow } from '../auth/caller.ts';
 import type { ApiDeps } from '../deps.ts';
-import { nameSchema, parsedJson } from '../flows/written-flow.ts';
+import { parsedJson } from '../flows/written-flow.ts';
 import { etagOf, isNamed, requireMatch } from '../http/etag.ts';
+import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 import { onceFor } from '../http/keyed-request.ts';
 import { invalidField } from '../http/request-errors.ts';
 import { reserveBytes, toParts } from '../http/reserve-bytes.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/write-json.ts';
 import { requireParameterNames } from '../runs/calls/accept-run.ts';
-
-export const TEXT_MAX_LENGTH = 20_000;
-
-const expectation = z
-  .discriminatedUnion(
-    'type',
-    [
-      z.strictObject({ type: z.literal('equals'), value: parsedJson }),
-      z.strictObject({
-        type: z.literal('json_schema'),
-        schema: z.union([z.boolean(), z.record(z.string(), parsedJson)], {
-          error: 'must be a JSON Schema as an object, such as {"type": "object"}',
-        }),
-      }),
-      z.strictObject({ type: z.literal('contains'), text: z.string().min(1).max(TEXT_MAX_LENGTH) }),
-      z.strictObject({
-        type: z.literal('judge'),
-        criteria: z.string().min(1).max(TEXT_MAX_LENGTH),
-        model: z.string().min(1).max(200).optional().meta({
-          description: 'The model that judges, as provider/model; the default of the service when absent.',
-        }),
-      }),
-    ],
-    {
-      error: (issue) =>
-        issue.code === 'invalid_union'
-          ? 'must have a type: equals, json_schema, contains or judge'
-          : issue.code === 'invalid_type' && issue.input !== undefined
-            ? 'must be an object with a type, such as {"type": "contains", "text": "…"}'
-            : undefined,
-    },
-  )
-  .meta({
-    description:
-      'What the answer of the flow must be. equals: this JSON value. json_schema: a value that matches the schema. contains: a value with this text in it. judge: a value that meets the criteria, as a model judges.',
-  });
+import { findParametersProblem } from '../runs/calls/check-request.ts';
+import { newTestCase } from './test-case-fields.ts';
 
 /** The most characters of a test case: a test run copies all cases of its flow. */
 export const CASE_MAX_CHARS = 500_000;
-/** The values of a listed case that may be long: message, parameters, expectation. */
-const VALUES_EACH = 3;
+/** The values of a listed case that may be long: message, parameters, expectation, tools and their results. */
+const VALUES_EACH = 5;
 
-export const newTestCase = z.strictObject({
-  flow_id: z.guid(),
-  name: nameSchema.meta({ description: 'Unique in the flow: replaces the case of the same name.' }),
-  message: z.string().meta({ description: 'The message to the flow.' }),
-  parameters: z.record(z.string(), parsedJson).optional(),
-  expectation,
-});
+/** Parses a test case whose fields were not all checked. Throws VALIDATION_ERROR. */
+export function readTestCase(input: unknown): z.output<typeof newTestCase> {
+  const { data, error } = newTestCase.safeParse(input, PARSE_OPTIONS);
+  if (error) throw validationError(error);
+  return data;
+}
+
 export const savedTestCase = z.strictObject({
   test_case_id: z.guid(),
   created: z.boolean().meta({ description: 'false when it replaced the case of that name.' }),
@@ -86,6 +54,8 @@ export const listedTestCase = z.strictObject({
   name: z.string(),
   message: z.string(),
   parameters: parsedJson,
+  tools: parsedJson.optional(),
+  tool_results: parsedJson.optional(),
   expectation: parsedJson,
 });
 
@@ -107,6 +77,8 @@ export async function describeTestCases(
         name,
         message: cutText(input.message, share),
         parameters: cutJson(input.parameters, share),
+        ...(input.tools && { tools: cutJson(input.tools as Json, share) }),
+        ...(input.tool_results && { tool_results: cutJson(input.tool_results, share) }),
         expectation: cutJson(expectation, share),
       });
   }
@@ -137,7 +109,7 @@ export async function createTestCase(
         );
       const { id, created } = await saveTestCase(tx, testCase);
       const action = created ? 'test_case.create' : 'test_case.replace';
-      const details = { flow_id: flowId };
+      const details = { flow_id: flowId, name: testCase.name };
       await recordChange(tx, author, { organizationId, action, resourceId: id, details });
       return { test_case_id: id, created };
     });
@@ -165,7 +137,7 @@ export async function changeTestCase(
     if (replaced) requireMatch(ifMatch, testCaseETag(replaced), 'test case');
     if (!(await updateTestCase(tx, testCaseId, testCase))) throw notVisible('test case');
     const change = { organizationId, action: 'test_case.replace', resourceId: testCaseId };
-    await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
+    await recordChange(tx, author, { ...change, details: { flow_id: flowId, name: testCase.name } });
   });
 }
 
@@ -173,23 +145,30 @@ export async function changeTestCase(
  * Checks a case before its flow is locked, and completes its expectation. Throws VALIDATION_ERROR, and
  * SCHEMA_INVALID.
  */
-async function checkTestCase(
-  deps: ApiDeps,
-  organizationId: string,
-  { flow_id: flowId, name, message, parameters = {}, expectation }: z.output<typeof newTestCase>,
-) {
+async function checkTestCase(deps: ApiDeps, organizationId: string, input: z.output<typeof newTestCase>) {
+  const { flow_id: flowId, name, message, parameters = {}, tools, tool_results, expectation } = input;
   requireParameterNames(parameters);
-  const expected = await requireExpectation(
-    { ...deps, validator: deps.validator.of(organizationId) },
-    expectation,
+  const unknown = tool_results?.findIndex(
+    (result) => !tools?.some((tool) => tool.function.name === result.name),
   );
-  const input = { message, parameters } as TestInput;
-  if (JSON.stringify([input, expected]).length > CASE_MAX_CHARS)
+  if (unknown !== undefined && unknown >= 0)
+    throw invalidField(`tool_results.${unknown}.name`, 'must be the name of one of the tools of the case');
+  const validator = deps.validator.of(organizationId);
+  const problem = await findParametersProblem(validator, tools ?? []);
+  if (problem) throw invalidField(problem.field, problem.message);
+  const expected = await requireExpectation({ ...deps, validator }, expectation);
+  const stored = {
+    message,
+    parameters,
+    ...(tools?.length && { tools }),
+    ...(tool_results?.length && { tool_results }),
+  } as TestInput;
+  if (JSON.stringify([stored, expected]).length > CASE_MAX_CHARS)
     throw new ServiceError(
       'VALIDATION_ERROR',
       `A test case can have at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
     );
-  return { flowId, name, input, expectation: expected };
+  return { flowId, name, input: stored, expectation: expected };
 }
 
 /** Deletes a test case if it matches If-Match. The results of its runs stay. */
@@ -207,8 +186,8 @@ export async function deleteTestCase(
     await requireLockedFlow(tx, caller, flow, 'test case');
     const deleted = await findTestCase(tx, testCaseId);
     if (deleted) requireMatch(ifMatch, testCaseETag(deleted), 'test case');
-    if (!(await deleteTestCaseRow(tx, testCaseId))) throw notVisible('test case');
-    const details = { flow_id: flowId };
+    if (!deleted || !(await deleteTestCaseRow(tx, testCaseId))) throw notVisible('test case');
+    const details = { flow_id: flowId, name: deleted.name };
     await recordChange(tx, author, {
       organizationId,
       action: 'test_case.delete',
@@ -237,7 +216,7 @@ async function requireExpectation(
     registry,
     validator,
   }: Pick<ApiDeps, 'config' | 'registry'> & { validator: OrganizationValidator },
-  expected: z.output<typeof expectation>,
+  expected: z.output<typeof newTestCase>['expectation'],
 ): Promise<Expectation> {
   if (expected.type === 'json_schema') await validator.requireValidSchema(expected.schema);
   if (expected.type !== 'judge') return expected;

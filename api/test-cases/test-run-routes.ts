@@ -1,4 +1,4 @@
-// The endpoints of test runs: run cases on the draft, list and read test runs, cancel one.
+// The endpoints of test runs: run cases on the draft or a version, list and read test runs, cancel one.
 
 import { z } from 'zod';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
@@ -13,9 +13,10 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { takeIdempotencyKey } from '../http/idempotency-key.ts';
 import { readBody } from '../http/json-body.ts';
-import { pageLimit, pageOf, pageQuery, toPage, unknownCursor } from '../http/page.ts';
+import { pageLimit, pageOf, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { unknownCursor } from '../http/request-errors.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import {
@@ -31,7 +32,13 @@ import * as example from '../reference/test-run-examples.ts';
 import { cancelledTestRun, stoppingTestRun } from '../reference/test-run-examples.ts';
 import { MAY_NOT_RUN } from '../runs/run-errors.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
-import { describeTestRun, listedTestRun, testRun, toListedTestRun } from './describe-test-run.ts';
+import {
+  describeTestRun,
+  listedTestRun,
+  testedNumber,
+  testRun,
+  toListedTestRun,
+} from './describe-test-run.ts';
 import { NO_TEST_CASES, runAllTests, runTestCase } from './run-tests.ts';
 import { getCase } from './test-case-routes.ts';
 import { testRunRequest } from './test-case-schemas.ts';
@@ -46,7 +53,7 @@ const listQuery = pageQuery(z.uuid('must be a nextCursor of this list')).extend(
 
 const testRunList = pageOf('TestRunList', 'test_runs', listedTestRun);
 
-const testRunRecord = testRun.meta({ id: 'TestRun' });
+const testRunRecord = testRun.extend({ version: testedNumber }).meta({ id: 'TestRun' });
 
 export function testRunRoutes(deps: ApiDeps): Route[] {
   return [
@@ -100,7 +107,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
         operationId: 'runTests',
         summary: 'Run one test case of a flow, or all',
         description:
-          'Runs the draft, which must be complete, at its usual cost. Answers at once. Poll the test run until its status is no longer `started`.',
+          'Runs the draft, which must be complete, or a version, at its usual cost. Answers at once. Poll the test run until its status is no longer `started`.',
         requestBody: body(testRunRequest, { all: {}, one: { test_case_id: example.testCase.test_case_id } }),
         responses: {
           202: answer('The test run is accepted.', testRunRecord, { started: example.stoppingTestRun }),
@@ -153,14 +160,14 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
 
 function start(deps: ApiDeps): ApiMiddleware {
   return async function start(ctx) {
-    const { test_case_id: id } = ctx.state.body as z.output<typeof testRunRequest>;
+    const { test_case_id: id, version } = ctx.state.body as z.output<typeof testRunRequest>;
     const flow = await requireFlow(deps.db, ctx);
     const caller = toCaller(ctx.state);
-    const wait = { waitMs: 0, gone: readerSignal(ctx.res, deps.stopping) };
+    const options = { version, waitMs: 0, gone: readerSignal(ctx.res, deps.stopping) };
     ctx.body =
       id === undefined
-        ? await runAllTests(deps, caller, flow.id, wait)
-        : await runTestCase(deps, caller, (await getCase(deps, flow.id, id)).id, wait);
+        ? await runAllTests(deps, caller, flow.id, options)
+        : await runTestCase(deps, caller, (await getCase(deps, flow.id, id)).id, options);
     ctx.status = 202;
   };
 }

@@ -34,8 +34,7 @@ export async function callApi<T>(method: Method, path: string, options: Options 
 
 /**
  * Sends a request, to the service that this command calls unless another is `given`; returns the headers and the body of the
- * answer (undefined for a 204). Throws Unreachable, or a
- * ServiceError with the code and message of the answer, whose `extra` has the other fields of its `detail`.
+ * answer (undefined for a 204). Throws Unreachable, or a Refusal, which has the `detail` of the answer.
  */
 export async function exchange<T>(
   method: Method,
@@ -50,14 +49,23 @@ export async function exchange<T>(
   const answer = parse(text);
   if (response.status === 204 || (response.ok && answer !== undefined))
     return { headers: response.headers, body: answer as T };
-  if (!given && (await mayUseSignIn(service, response, options))) return exchange(method, path, options);
-  throw toError(service, response, answer);
+  const error = toError(service, response, answer);
+  if (!given && (await mayUseSignIn(service, response, error, options)))
+    return exchange(method, path, options);
+  throw error;
 }
 
 /** Whether the request, which had no effect, can be sent again with the sign-in. */
-async function mayUseSignIn({ url, credential }: Service, { status }: Response, { keyOnly }: Options) {
-  const isRefused = status === 401 || status === 403;
-  return isRefused && !keyOnly && credential.source === 'WEIR_API_KEY' && (await useSignIn(url));
+async function mayUseSignIn(
+  { url, credential }: Service,
+  { status }: Response,
+  error: Error,
+  { keyOnly }: Options,
+) {
+  // The service hides the flows of other projects from a key.
+  const isHidden = error instanceof ServiceError && error.code === 'FLOW_NOT_FOUND';
+  const isRefused = status === 401 || status === 403 || isHidden;
+  return isRefused && !keyOnly && credential.source === 'WEIR_API_KEY' && (await useSignIn(url, status));
 }
 
 /** Opens a stream of Server-Sent Events; throws as `exchange` does. */
@@ -68,8 +76,10 @@ export async function openStream(
   const service = await getService(options);
   const response = await send(service, 'GET', path, options);
   if (response.ok && response.body) return response.body;
-  if (await mayUseSignIn(service, response, options)) return openStream(path, options);
-  throw toError(service, response, parse(await readAnswer(response).catch(unreachable(service.url, 'GET'))));
+  const answer = parse(await readAnswer(response).catch(unreachable(service.url, 'GET')));
+  const error = toError(service, response, answer);
+  if (await mayUseSignIn(service, response, error, options)) return openStream(path, options);
+  throw error;
 }
 
 type Service = { url: string; credential: Credential };

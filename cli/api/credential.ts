@@ -12,19 +12,25 @@ export type Credential = {
   source: 'WEIR_OPERATOR_KEY' | 'WEIR_TOKEN' | 'WEIR_API_KEY' | 'weir login' | 'npm start';
 };
 
+const WHY: { [status: number]: string } = {
+  401: 'is not valid, or may not do this',
+  404: 'finds no such flow',
+};
+
 /** The sign-in that is used instead of WEIR_API_KEY for the rest of the command. */
 let insteadOfKey: Credential | undefined;
 
 /**
- * Makes the rest of the command use the sign-in at `url`, because WEIR_API_KEY may not do what it needs, and says so. Returns
- * whether there is one.
+ * Makes the rest of the command use the sign-in at `url`, because WEIR_API_KEY may not do what it needs, and says so. `status`:
+ * the answer to the key; a 401 may also mean that it is not valid, and a 404 that the flow is in another project. Returns
+ * whether there is a sign-in.
  */
-export async function useSignIn(url: string): Promise<boolean> {
+export async function useSignIn(url: string, status = 403): Promise<boolean> {
   if (insteadOfKey) return true;
   if ((await getCredential(url)).source !== 'WEIR_API_KEY') return false;
   insteadOfKey = await getCredential(url, { jwtOnly: true }).catch(() => undefined);
-  if (insteadOfKey)
-    note(`WEIR_API_KEY may not do this. The sign-in of ${insteadOfKey.source} is used instead.`);
+  const why = WHY[status] ?? 'may not do this';
+  if (insteadOfKey) note(`WEIR_API_KEY ${why}. The sign-in of ${insteadOfKey.source} is used instead.`);
   return insteadOfKey !== undefined;
 }
 

@@ -8,10 +8,10 @@ const DEFAULT_URL = 'http://127.0.0.1:8787';
  * Finds the base URL of the service, without a trailing slash: that of WEIR_URL, else that of the last
  * `weir login`, else that of a local `npm start`.
  */
-export function serviceUrl(): string {
+export function serviceUrl(sessions?: { current?: string }): string {
   const { WEIR_URL, WEIR_OPERATOR_KEY, WEIR_TOKEN, WEIR_API_KEY } = process.env;
   if (WEIR_URL) return parseServiceUrl('WEIR_URL', WEIR_URL);
-  const { current } = readSessions();
+  const { current } = sessions ?? readSessions();
   if (current !== undefined) return current;
   const local = findLocalStart();
   if (local) return local.WEIR_URL;

@@ -2,13 +2,30 @@ import { z } from 'zod';
 import { ERROR_CODES, ServiceError } from '../../flow/errors.ts';
 import type { Credential } from './credential.ts';
 
-/** The service did not answer, or cannot at the moment. `code`: of its answer, if it is Weir's. */
+/** The `detail` of an error of the API, with the id of the request, for scripts. */
+export type Detail = { code: string; message: string; [field: string]: unknown };
+
+/** The service did not answer, or cannot at the moment. `code` and `detail`: of its answer, if it is Weir's. */
 export class Unreachable extends Error {
-  code?: string;
+  code = 'UNREACHABLE';
+  detail?: Detail;
+}
+
+/** The service refused the request. `message` is for people: it has the code and the request id, too. */
+export class Refusal extends ServiceError {
+  readonly detail: Detail;
+
+  constructor(message: string, detail: Detail) {
+    const { code: name, message: _, ...extra } = detail;
+    super(ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR', message, extra);
+    this.detail = detail;
+  }
 }
 
 /** The answer to a change was lost; the change may have been made. */
-export class AnswerLost extends Unreachable {}
+export class AnswerLost extends Unreachable {
+  override code = 'ANSWER_LOST';
+}
 
 /** Advice about a credential that the service refuses. */
 const REFUSED: { [source in Credential['source']]: string } = {
@@ -41,20 +58,24 @@ export function toError(
     );
   if (!detail)
     return new Unreachable(`${url} answered ${status}. Is WEIR_URL the address of a Weir service?`);
-  const { code: name, message, ...extra } = detail;
+  const { code, message } = detail;
   const requestId = headers.get('x-request-id');
-  const reference = requestId ? `${name}, request ${requestId}` : name;
+  const seconds = headers.get('retry-after');
+  const full: Detail = {
+    ...detail,
+    ...(requestId && { request_id: requestId }),
+    ...(seconds && { retry_after_seconds: Number(seconds) }),
+  };
+  const reference = requestId ? `${code}, request ${requestId}` : code;
   if (status >= 500 || status === 429) {
-    const seconds = headers.get('retry-after');
     const later = seconds ? `, Retry-After ${seconds}` : '';
     const refused = new Unreachable(`${url} answered ${status}: ${message} (${reference}${later})`);
-    return Object.assign(refused, { code: name });
+    return Object.assign(refused, { code, detail: full });
   }
-  const code = ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR';
-  return new ServiceError(code, `${message}${hintAbout(code, credential)} (${reference})`, extra);
+  return new Refusal(`${message}${hintAbout(code, credential)} (${reference})`, full);
 }
 
 function hintAbout(code: string, { source }: Credential): string {
-  const tells = code === 'UNAUTHENTICATED' || (code === 'FORBIDDEN' && source === 'WEIR_API_KEY');
-  return tells ? REFUSED[source] : '';
+  const isOfKey = source === 'WEIR_API_KEY' && (code === 'FORBIDDEN' || code === 'FLOW_NOT_FOUND');
+  return code === 'UNAUTHENTICATED' || isOfKey ? REFUSED[source] : '';
 }

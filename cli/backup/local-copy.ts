@@ -28,14 +28,18 @@ export async function copyState(target: string): Promise<void> {
   await whileStopped(async (folder) => {
     const draft = `${target}.partial`;
     await rm(draft, { recursive: true, force: true });
+    const remove = () => rmSync(draft, { recursive: true, force: true });
+    process.once('exit', remove);
     try {
       await mkdir(draft, { mode: 0o700 });
       await cp(findData(folder).data, path.join(draft, 'data'), { recursive: true });
       await copyJson(folder, draft);
       await rename(draft, target);
     } catch (error) {
-      await rm(draft, { recursive: true, force: true });
       throw new ServiceError('CONFLICT', `${target} cannot be written: ${(error as Error).message}.`);
+    } finally {
+      remove();
+      process.off('exit', remove);
     }
   });
 }

@@ -10,6 +10,7 @@ import { getMe, getOrganization, getProject, isOperator, type Named } from '../a
 import { serviceUrl } from '../api/service-url.ts';
 import { notWeir, Unreachable } from '../api/to-error.ts';
 import { type Counts, confirmMany, countReasons, countRuns, describeCounts } from '../terminal/bulk-runs.ts';
+import { onInterruption } from '../terminal/interruption.ts';
 import { UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, note } from '../terminal/print.ts';
 import type { FilterOptions } from './list-runs.ts';
@@ -26,6 +27,7 @@ export type BulkOptions = FilterOptions & {
   flow?: string;
   outcome?: string;
   errorCode?: string;
+  errorGroup?: string;
   /** The version of the new runs of a retry. */
   onVersion?: VersionChoice;
   limit?: number;
@@ -36,17 +38,19 @@ export type BulkOptions = FilterOptions & {
 };
 
 type How = 'retry' | 'cancel';
-/** A project, and the flow in it where only its runs are meant. */
-type Place = { organizationId: string; projectId: string; flow?: string | undefined };
+/** A project with its path, and the flow in it where only its runs are meant. */
+type Place = { organizationId: string; projectId: string; project: string; flow?: string | undefined };
 type Filter = FilterOptions & {
   outcome?: string;
   errorCode?: string;
+  error_group?: string;
   on_version?: VersionChoice;
   until: Date;
   dryRun?: boolean;
 };
 
 type Page = z.output<typeof bulkAnswer> & {
+  bulk_id?: string | null;
   retried?: Counts['done'];
   cancelled?: string[];
   refused?: { executionId: string; code: string; errorMessage: string }[];
@@ -58,12 +62,24 @@ type Page = z.output<typeof bulkAnswer> & {
  * service retries and cancels no run twice. Asks first where these are many and of several projects.
  */
 export async function changeRuns(how: How, options: BulkOptions): Promise<CommandResult> {
-  const { organization, allOrganizations, project, flow, limit, dryRun, yes, onVersion, ...others } = options;
+  const {
+    organization,
+    allOrganizations,
+    project,
+    flow,
+    limit,
+    dryRun,
+    yes,
+    onVersion,
+    errorGroup,
+    ...others
+  } = options;
   const places = await findPlaces(options);
   const filter: Filter = {
     until: new Date(),
     ...others,
     ...(onVersion !== undefined && { on_version: onVersion }),
+    ...(errorGroup !== undefined && { error_group: errorGroup }),
   };
   const testRuns = how === 'cancel' ? await testRunsOf(options, filter) : undefined;
   if (dryRun || organization !== undefined || allOrganizations) {
@@ -82,7 +98,7 @@ export async function changeRuns(how: How, options: BulkOptions): Promise<Comman
 }
 
 function emptyCounts(): Counts {
-  return { done: [], matching: [], refused: [], stoppedBy: null };
+  return { done: [], matching: [], refused: [], stoppedBy: null, bulkRetries: [] };
 }
 
 function describe(
@@ -104,6 +120,9 @@ function describe(
       describeCounts(how, counts, dryRun),
       ...(testRuns > 0 ? [`${testRuns} test ${testRuns === 1 ? 'run' : 'runs'} ${also}.`] : []),
       ...countReasons(counts.refused),
+      ...counts.bulkRetries.map(
+        ({ bulk_id, project }) => `See weir runs bulk show ${bulk_id} --project ${project}`,
+      ),
     ].join('\n'),
   };
 }
@@ -117,14 +136,24 @@ async function changeIn(
   limit = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const stopped = new Set<string>();
+  onInterruption(() =>
+    note(`${describeCounts(how, counts, filter.dryRun)} Repeat the command for the others.`),
+  );
   const changed = () => counts.done.length + counts.matching.length;
-  for (const { organizationId, projectId, flow } of places) {
+  for (const { organizationId, projectId, project, flow } of places) {
     if (stopped.has(organizationId)) continue;
     let cursor: string | null = null;
+    let bulkId: string | undefined;
     do {
       const size = Math.min(PAGE, limit - changed());
       if (size <= 0) return;
-      const body = { ...filter, ...(flow && { flow }), limit: size, ...(cursor && { cursor }) };
+      const body = {
+        ...filter,
+        ...(flow && { flow }),
+        limit: size,
+        ...(cursor && { cursor }),
+        ...(bulkId && { bulk_id: bulkId }),
+      };
       const page: Page = await callApi<Page>('POST', `/api/v1/projects/${projectId}/runs/${how}`, {
         body,
       }).catch((error: unknown) => {
@@ -139,6 +168,9 @@ async function changeIn(
       counts.done.push(...retried, ...cancelled.map((executionId) => ({ executionId })));
       counts.matching.push(...matching);
       counts.refused.push(...refused);
+      if (page.bulk_id && page.bulk_id !== bulkId)
+        counts.bulkRetries.push({ bulk_id: page.bulk_id, project });
+      bulkId = page.bulk_id ?? bulkId;
       counts.stoppedBy ??= stoppedBy;
       cursor = stoppedBy ? null : page.nextCursor;
       if (stoppedBy && !OF_ORGANIZATION.includes(stoppedBy)) return;
@@ -163,20 +195,21 @@ async function findPlaces({ organization, allOrganizations, project, flow }: Bul
       'organizations',
     );
     const places = [];
-    for (const { id } of all) places.push(...(await placesIn(id)));
+    for (const one of all) places.push(...(await placesIn(one)));
     return places;
   }
-  if (organization !== undefined) return placesIn((await getOrganization(organization)).id);
+  if (organization !== undefined) return placesIn(await getOrganization(organization));
   return [await getProjectAndFlow(project, flow)];
 }
 
-async function placesIn(organizationId: string): Promise<Place[]> {
+async function placesIn({ id: organizationId, slug }: { id: string; slug: string }): Promise<Place[]> {
   const query = { organization_id: organizationId };
   const projects = await listAll<Named>('/api/v1/projects', 'projects', { query });
-  return projects.map(({ id }) => ({ organizationId, projectId: id }));
+  return projects.map((one) => ({ organizationId, projectId: one.id, project: `${slug}/${one.slug}` }));
 }
 
-async function getProjectAndFlow(project?: string, path = ''): Promise<Place> {
+/** Gets the project, and the flow, that the options name; by default the project of the API key. */
+export async function getProjectAndFlow(project?: string, path = ''): Promise<Place> {
   const at = path.lastIndexOf('/');
   const [ofFlow, slug] = [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
   if (project && ofFlow && project !== ofFlow)
@@ -185,11 +218,17 @@ async function getProjectAndFlow(project?: string, path = ''): Promise<Place> {
   const flow = slug || undefined;
   if (within) {
     const { id: projectId, organizationId } = await getProject(within);
-    return { organizationId, projectId, flow };
+    return { organizationId, projectId, project: within, flow };
   }
   const me = await getMe();
-  if (me.kind === 'api_key') return { organizationId: me.organization.id, projectId: me.project.id, flow };
-  throw new UsageError('Name the project: --project org/project, or --flow org/project/flow.');
+  if (me.kind === 'api_key') {
+    const { organization, project: its } = me;
+    const named = `${organization.slug}/${its.slug}`;
+    return { organizationId: organization.id, projectId: its.id, project: named, flow };
+  }
+  throw new UsageError(
+    'Name the project: as org/project (runs bulk list), --project org/project, --flow org/project/flow, or in WEIR_PROJECT.',
+  );
 }
 
 // Operators cancel test runs, too.

@@ -46,12 +46,27 @@ async function ledger(org: string, { run, limit, kind, since }: LedgerOptions): 
   return {
     json: entries,
     text: formatTable(
-      ['at', 'credits', 'run or key of a grant', 'block'],
+      [
+        'at',
+        'credits',
+        'run or key of a grant',
+        'block',
+        'tokens in',
+        'cached',
+        'cache writes',
+        'tokens out',
+        'reasoning',
+      ],
       entries.map((entry) => [
         formatTime(entry.at),
         entry.credits,
         entry.executionId ?? entry.key,
         entry.block ?? '',
+        entry.tokens?.promptTokens,
+        entry.tokens?.cachedTokens,
+        entry.tokens?.cacheWriteTokens,
+        entry.tokens?.completionTokens,
+        entry.tokens?.reasoningTokens,
       ]),
       'There are no entries.',
     ),

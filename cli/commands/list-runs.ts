@@ -41,6 +41,9 @@ type ListOptions = FilterOptions & {
   outcome?: string;
   minCost?: string;
   id?: string;
+  search?: string;
+  errorGroup?: string;
+  bulk?: string;
   stuck?: boolean;
   allOrganizations?: boolean;
   limit: number;
@@ -51,13 +54,18 @@ export async function list(
   path: string | undefined,
   { limit, ...options }: ListOptions,
 ): Promise<CommandResult> {
-  const { status, outcome, mode, environment, version, key, since, until, minCost, id, stuck } = options;
+  const { status, outcome, mode, environment, version, key, since, until, minCost, id, search, stuck } =
+    options;
   if (path !== undefined && options.allOrganizations)
     throw new UsageError('Give a path, or --all-organizations, not both.');
   const places = options.allOrganizations ? [{ url: ALL_RUNS_PATH }] : await placesOf(path);
   if (stuck && places.some(({ url }) => url === ALL_RUNS_PATH))
     throw new UsageError('Name an organization; weir operator runs stuck lists the stuck runs of all.');
-  const filter = { status, outcome, mode, environment, version, key, since, until, minCost, id, stuck };
+  const filter = {
+    ...{ status, outcome, mode, environment, version, key, since, until, minCost, id, search, stuck },
+    error_group: options.errorGroup,
+    bulk_id: options.bulk,
+  };
   const found: ListedRun[] = [];
   for (const { url, flow } of places)
     found.push(...(await listAll<ListedRun>(url, 'runs', { limit, query: { ...filter, flow } })));
@@ -67,7 +75,7 @@ export async function list(
 }
 
 /** Throws NOT_FOUND if the path names a flow that does not exist. The project's list of runs is only empty then. */
-async function requireFlow(path: string): Promise<void> {
+export async function requireFlow(path: string): Promise<void> {
   const names = path.split('/').map(encodeURIComponent);
   if (names.length === 3)
     await callApi('GET', `/api/v1/seq/${names.join('/')}/runs`, { query: { limit: 1 } });

@@ -2,15 +2,15 @@ import { Argument, type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { memberRecord } from '../../api/organizations/schemas.ts';
 import { callApi, listAll } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-resource.ts';
-import { parseUserId } from '../terminal/parse-argument.ts';
+import { getMe, getOrganization } from '../api/get-resource.ts';
+import { parseUserId, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 
 const ORG = ['<org>', 'slug of the organization'] as const;
 const USER = ['<userId>', 'id of the user: the `sub` of tokens', parseUserId] as const;
 
 type Member = z.output<typeof memberRecord>;
-type Role = 'admin' | 'member';
+type Role = Member['role'];
 
 export function addMemberCommands(program: Command): void {
   const member = program
@@ -34,10 +34,10 @@ export function addMemberCommands(program: Command): void {
     .action(printed(list));
   member
     .command('set-role')
-    .description('change the role of a member')
+    .description('change the role of a member; owners make owners')
     .argument(...ORG)
     .argument(...USER)
-    .addArgument(new Argument('<role>', 'new role').choices(['admin', 'member']))
+    .addArgument(new Argument('<role>', 'new role').choices(['owner', 'admin', 'member']))
     .addHelpText('after', '\nExample:\n  weir member set-role acme auth0-1234 member')
     .action(printed(setRole));
   member
@@ -47,6 +47,12 @@ export function addMemberCommands(program: Command): void {
     .argument(...USER)
     .addHelpText('after', '\nExample:\n  weir member remove acme auth0-1234')
     .action(printed(remove));
+  member
+    .command('leave')
+    .description('leave an organization; your runs continue and your API keys keep working')
+    .argument(...ORG)
+    .addHelpText('after', '\nExample:\n  weir member leave acme')
+    .action(printed(leave));
 }
 
 async function add(org: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
@@ -81,6 +87,15 @@ async function setRole(org: string, userId: string, role: Role): Promise<Command
 async function remove(org: string, userId: string): Promise<CommandResult> {
   await callApi('DELETE', await membersPath(org, userId));
   return { json: { organization: org, userId }, text: `Removed ${userId} from ${org}.` };
+}
+
+async function leave(org: string): Promise<CommandResult> {
+  // Finds the organization first, which prefers the sign-in to an API key.
+  await getOrganization(org);
+  const me = await getMe();
+  if (me.kind !== 'user') throw new UsageError('Only a user can leave: sign in with weir login.');
+  await callApi('DELETE', await membersPath(org, me.userId));
+  return { json: { organization: org, userId: me.userId }, text: `You have left ${org}.` };
 }
 
 async function membersPath(org: string, userId?: string): Promise<string> {

@@ -20,20 +20,45 @@ export function addModelsCommand(program: Command): void {
     .action(printed(list));
 }
 
+type Model = z.output<typeof modelList>['models'][number];
+
+/** Lists what changes the prices of a model: `over 200000: 400/1800, batch ×0.5`, with those of input and output. */
+function formatOtherPrices({ longContextPrices, tiers }: Model): string {
+  return [
+    ...longContextPrices.map((long) => `over ${long.aboveTokens}: ${long.inputPrice}/${long.outputPrice}`),
+    ...Object.entries(tiers).map(([tier, factor]) => `${tier} ×${factor}`),
+  ].join(', ');
+}
+
 async function list(org: string): Promise<CommandResult> {
   const query = { organization_id: (await getOrganization(org)).id };
-  const models = await listAll<z.output<typeof modelList>['models'][number]>('/api/v1/models', 'models', {
+  const models = await listAll<Model>('/api/v1/models', 'models', {
     query,
   });
   return {
     json: models,
     text: formatTable(
-      ['model', 'key', 'input credits/M tokens', 'output credits/M tokens', 'context', 'can'],
+      [
+        'model',
+        'key',
+        'input credits/M tokens',
+        'output credits/M tokens',
+        'cached',
+        'cache writes',
+        'for an hour',
+        'else',
+        'context',
+        'can',
+      ],
       models.map((model) => [
         model.model,
         model.key,
         model.inputPrice,
         model.outputPrice,
+        model.cachedInputPrice,
+        model.cacheWritePrice,
+        model.cacheWriteHourPrice,
+        formatOtherPrices(model),
         model.contextTokens,
         (['images', 'tools', 'jsonSchema'] as const).filter((ability) => model[ability]).join(' '),
       ]),

@@ -1,7 +1,7 @@
 // The request that `weir run` sends: a file, options, or both.
 
 import { InvalidArgumentError } from 'commander';
-import { idempotencyHeaders } from '../../api/http/idempotency-key.ts';
+import { idempotencyHeaders } from '../../api/http/idempotency-header.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { isObject } from '../../flow/json.ts';
 import { findInexactNumber, hasInfiniteNumber } from '../../platform/json-text/scan-json.ts';
@@ -74,7 +74,7 @@ type Parsed = { value: JsonObject; problem?: never } | { value?: never; problem:
 
 function parseObject(text: string, example: string): Parsed {
   const number = findInexactNumber(Buffer.from(text));
-  if (number) return { problem: `The digits of ${number} would be changed: write it as text.` };
+  if (number) return { problem: `The digits of ${number.digits} would be changed: write it as text.` };
   try {
     const value: unknown = JSON.parse(text);
     if (hasInfiniteNumber(value)) return { problem: 'A number is too large for JSON: write it as text.' };

@@ -1,11 +1,20 @@
 // `weir run`: starts a run over the API, as any caller would, and follows it to its end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { callApi } from '../api/call-api.ts';
 import { Unreachable } from '../api/to-error.ts';
-import { parseHttps, parseVersionNumber, splitPath } from '../terminal/parse-argument.ts';
-import { oneLine, printLine, printResult } from '../terminal/print.ts';
-import { type BlockState, type BlockUnderWay, blockLine, underWayLine } from '../terminal/tables.ts';
+import { projectOption } from '../flows/flow-options.ts';
+import { urlOf } from '../flows/service-flow.ts';
+import { onInterruption } from '../terminal/interruption.ts';
+import { parseHttps, parseVersionNumber, splitPath, UsageError } from '../terminal/parse-argument.ts';
+import { note, oneLine, printLine, printResult } from '../terminal/print.ts';
+import {
+  type BlockState,
+  type BlockUnderWay,
+  blockLine,
+  noteLines,
+  underWayLine,
+} from '../terminal/tables.ts';
 import {
   parseIdempotencyKey,
   parseMaxCredits,
@@ -23,6 +32,7 @@ type JobState = {
   durationMs: number | null;
   cost: number;
   blocks: BlockState[];
+  notes?: string[];
   blocksUnderWay?: BlockUnderWay[];
 };
 
@@ -34,7 +44,10 @@ export function addRunCommand(program: Command): void {
   program
     .command('run')
     .description('start a run over the API and, with --follow, wait for its result')
-    .argument('<org/project/flow>', 'path of the flow')
+    .argument(
+      '<org/project/flow>',
+      'path of the flow; with --draft also a flow file, which its draft must equal',
+    )
     .option('--message <text>', 'message of the run, its primary input')
     .option('--parameters <json>', 'parameters of the run, as a JSON object', parseParameters)
     .option(
@@ -54,6 +67,8 @@ export function addRunCommand(program: Command): void {
       'published version to run (default: the production version)',
       parseVersionNumber,
     )
+    .addOption(new Option('--draft', 'run the draft, in the environment test').conflicts('version'))
+    .addOption(projectOption())
     .option(
       '--follow',
       'print each block as it ends, takes long or is retried, then the result; exit with 1 if the run fails',
@@ -65,23 +80,55 @@ export function addRunCommand(program: Command): void {
 type RunOptions = RequestOptions & {
   idempotencyKey?: string;
   version?: number;
+  draft?: boolean;
+  project?: string;
   follow?: boolean;
   json?: boolean;
 };
 
 async function run(path: string, options: RunOptions, command: Command): Promise<void> {
-  const flow = splitPath(path, 'org/project/flow').map(encodeURIComponent).join('/');
-  const { version, idempotencyKey } = options;
-  const jobs = `/api/v1/seq/${flow}${version === undefined ? '' : `/v${version}`}/jobs`;
-  const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
+  const { idempotencyKey } = options;
+  const target = options.draft ? await draftTarget(path, options.project) : versionTarget(path, options);
   const request = await readRunRequest(options);
-  const accepted = await callApi<{ executionId: string }>('POST', jobs, { body: request, headers });
+  const accepted = await callApi<{ executionId: string }>('POST', target.start, {
+    body: request,
+    headers: { ...target.headers, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
+  });
   const { executionId } = accepted;
   if (!options.follow) return printResult({ json: accepted, text: `Started ${executionId}.` }, command);
   if (!options.json) printLine(oneLine(`Started ${executionId}.`));
-  const state = await follow(`${jobs}/${executionId}`, options.json ? () => undefined : printLine);
-  printResult({ json: state, text: ending(state) }, command);
+  onInterruption(() =>
+    note(`The run goes on: weir runs show ${executionId} shows it, weir runs cancel ${executionId} ends it.`),
+  );
+  const state = await follow(`${target.jobs}/${executionId}`, options.json ? () => undefined : printLine);
+  printResult({ json: state, text: [...noteLines(state.notes), ending(state)].join('\n') }, command);
   if (state.status !== 'completed') process.exitCode = 1;
+}
+
+/** Where a run is started, and the path below which it is then. */
+type Target = { start: string; jobs: string; headers?: { [name: string]: string } };
+
+function versionTarget(path: string, { version }: RunOptions): Target {
+  const jobs = `${flowPath(path)}${version === undefined ? '' : `/v${version}`}/jobs`;
+  return { start: jobs, jobs };
+}
+
+/** The draft of a flow file must be as the file says, also when the run is accepted. */
+async function draftTarget(name: string, project: string | undefined): Promise<Target> {
+  const { getFlows, requireExisting } = await import('../flows/flow-arguments.ts');
+  const [named] = (await getFlows([name], project)).map(requireExisting);
+  if (!named) throw new UsageError('Give the path of one flow, or one flow file.');
+  const { path, flow, local } = named;
+  const target = { start: `${urlOf(flow)}/draft/runs`, jobs: `${flowPath(path)}/jobs` };
+  if (!local) return target;
+  const { requirePushed } = await import('../flows/push-plan.ts');
+  const { tests: _, ...withoutTests } = local;
+  const { etag } = await requirePushed({ ...named, local: withoutTests }, 'run');
+  return { ...target, headers: { 'if-match': etag } };
+}
+
+function flowPath(path: string): string {
+  return `/api/v1/seq/${splitPath(path, 'org/project/flow').map(encodeURIComponent).join('/')}`;
 }
 
 /** Polls until the run has ended; `report` gets a line for each block that ends, takes long or is refused. */

@@ -1,10 +1,17 @@
 import { type Command, Option } from 'commander';
-import { runListQuery } from '../../api/runs/run-list-query.ts';
+import {
+  errorGroupFilter,
+  idFilter,
+  keyFilter,
+  minCostFilter,
+  searchFilter,
+} from '../../api/runs/run-filters.ts';
 import { OPEN_RUN_STATUSES, RUN_MODES, RUN_OUTCOMES, RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
 import { FEW } from '../terminal/bulk-runs.ts';
 import {
   EXAMPLE_ID,
+  parseBulkId,
   parseErrorCode,
   parseField,
   parseRunId,
@@ -17,13 +24,15 @@ import {
 } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print.ts';
 
+import { addBulkCommands } from './bulk-retries.ts';
 import { type BulkOptions, changeRuns } from './change-runs.ts';
+import { listErrors } from './list-run-errors.ts';
 import { list } from './list-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
 import { cancelEach, fork, type RepeatOptions, repeat, show, showBlock } from './stored-run.ts';
 
-const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
+const GROUPS_MAX = 200;
 const RETRIED_MAX = 1_000_000;
 const STEP_INDEX_MAX = 999_999;
 const RUN = ['<executionId>', 'id of the run', parseRunId] as const;
@@ -43,20 +52,47 @@ export function addRunsCommands(program: Command): void {
       'only runs of this version; 0: runs of drafts',
       parseWholeNumber(0, VERSION_MAX),
     )
-    .option('--key <keyId>', 'only runs that this API key started', parseField(key))
+    .option('--key <keyId>', 'only runs that this API key started', parseField(keyFilter))
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)
-    .option('--min-cost <credits>', 'only runs with at least this cost', parseField(minCost))
+    .option('--min-cost <credits>', 'only runs with at least this cost', parseField(minCostFilter))
     .option(
       '--id <start>',
       'only runs whose id begins with this text (at least 6 characters)',
-      parseField(id),
+      parseField(idFilter),
     )
+    .option(
+      '--search <text>',
+      'only runs with this text in message or error, or these 8 or more characters of their id',
+      parseField(searchFilter),
+    )
+    .option(
+      '--error-group <group>',
+      'only failed runs of this group of weir runs errors',
+      parseField(errorGroupFilter),
+    )
+    .option('--bulk <bulkId>', 'only runs that this bulk retry started', parseBulkId)
     .option('--stuck', 'only runs that make no progress, with the reason')
     .option('--all-organizations', 'runs of every organization; for operators')
     .option('--limit <number>', 'how many runs to list', parseWholeNumber(1, LIMIT_MAX), 20)
     .addHelpText('after', '\nExample:\n  weir runs list acme/main --status failed --since 2030-01-31')
     .action(printed(list));
+  runs
+    .command('errors')
+    .description('group failed runs by what went wrong, the most frequent first')
+    .argument('<path>', 'the runs of org/project or org/project/flow')
+    .addOption(
+      new Option('--outcome <outcome>', 'only runs that ended like this').choices(['failed', 'refused']),
+    )
+    .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
+    .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
+    .option('--version <number>', 'only runs of this version', parseVersionNumber)
+    .option('--key <keyId>', 'only runs that this API key started', parseField(keyFilter))
+    .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
+    .option('--until <time>', 'only runs started before this time', parseTime)
+    .option('--limit <number>', 'how many groups to list', parseWholeNumber(1, GROUPS_MAX), 20)
+    .addHelpText('after', '\nExample:\n  weir runs errors acme/main/hello --since 2030-01-31')
+    .action(printed(listErrors));
   runs
     .command('show')
     .description('show a run, its blocks and its result')
@@ -114,6 +150,7 @@ export function addRunsCommands(program: Command): void {
       `\nExamples:\n  weir runs retry ${EXAMPLE_ID}\n  weir runs retry --failed --flow acme/main/hello --since 2030-01-31 --dry-run`,
     )
     .action(printed(retrySome));
+  addBulkCommands(runs);
 }
 
 /** Options that find no runs. */
@@ -163,10 +200,18 @@ function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
       .option('--failed', 'all matching failed runs, each once')
       .option('--limit <number>', 'maximum number of runs', parseWholeNumber(1, RETRIED_MAX))
       .addOption(
-        new Option('--outcome <outcome>', 'only runs that ended like this').choices(['failed', 'refused']),
+        new Option(
+          '--outcome <outcome>',
+          'only runs that ended like this; by default failed and refused ones',
+        ).choices(['failed', 'refused', 'cancelled']),
       )
       .addOption(
         new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
+      )
+      .option(
+        '--error-group <group>',
+        'only runs of this group of weir runs errors',
+        parseField(errorGroupFilter),
       );
   else
     command

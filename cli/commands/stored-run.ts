@@ -12,6 +12,7 @@ import {
   type BlockUnderWay,
   blockLine,
   blockTable,
+  noteLines,
   underWayLine,
 } from '../terminal/tables.ts';
 
@@ -29,6 +30,7 @@ export async function show(executionId: string): Promise<CommandResult> {
       `${executionId}  ${run.organization}/${run.project}/${run.flow} v${state.version}`,
       `${state.status}, ${state.mode}, ${state.environment}, started ${formatTime(state.startedAt)}` +
         `${state.durationMs === null ? '' : `, ${state.durationMs} ms`}, ${state.cost} credits`,
+      ...noteLines(state.notes),
       ...(state.repeats === null ? [] : [describeRepetition(state)]),
       ...(state.repeatedBy === null ? [] : [`Was run again as ${state.repeatedBy}.`]),
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
@@ -165,5 +167,24 @@ export async function showBlock(
     const isLarge = block[name] === null && bytes > 'null'.length;
     return `${name}: ${isLarge ? `${bytes} bytes; --value ${name} prints them` : JSON.stringify(block[name])}`;
   });
-  return { json: block, text: [blockLine(block as BlockState), ...lines].join('\n') };
+  return {
+    json: block,
+    text: [blockLine(block as BlockState), ...attemptLines(block), ...lines, ...logLines(block)].join('\n'),
+  };
+}
+
+/** Lists the attempts at a block that failed before the last one. */
+function attemptLines({ failedAttempts = [] }: z.output<typeof blockDetail>): string[] {
+  return failedAttempts.map(({ number, startedAt, endedAt, code, message }) => {
+    const ms = Date.parse(endedAt) - Date.parse(startedAt);
+    return `attempt ${number}: ${code} after ${ms} ms, ${formatTime(startedAt)}: ${oneLine(message)}`;
+  });
+}
+
+/** Lists the lines that the code of a block wrote with `console`. */
+function logLines({ logs = [] }: z.output<typeof blockDetail>): string[] {
+  return logs.flatMap(({ level, text, omittedBefore }) => [
+    ...(omittedBefore === undefined ? [] : [`console: ${omittedBefore} lines are not kept`]),
+    `console.${level}: ${text}`,
+  ]);
 }

@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { projectUsageQuery, usageReport } from '../../api/organizations/usage-schemas.ts';
+import { usageDay, usageDimension } from '../../api/organizations/usage-fields.ts';
+import type { usageReport } from '../../api/organizations/usage-schemas.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { listAll } from '../api/call-api.ts';
 import { getOrganization, getProject } from '../api/get-resource.ts';
 import { parseField, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
-
-const DAY = projectUsageQuery.shape.from;
 
 type Entry = z.output<typeof usageReport>['entries'][number];
 type Options = { by: string; from?: string; to?: string };
@@ -18,16 +17,14 @@ export function addUsageCommand(program: Command): void {
     .description('show what an organization or project has used: credits, runs, tokens')
     .argument('<path>', 'org or org/project')
     .addOption(
-      new Option('--by <dimension>', 'how to group the sums')
-        .choices(usageReport.shape.by.options)
-        .default('day'),
+      new Option('--by <dimension>', 'how to group the sums').choices(usageDimension.options).default('day'),
     )
     .option(
       '--from <day>',
       'first day (UTC), e.g. 2030-01-31 (default: 29 days before the last)',
-      parseField(DAY),
+      parseField(usageDay),
     )
-    .option('--to <day>', 'last day (UTC; default: today)', parseField(DAY))
+    .option('--to <day>', 'last day (UTC; default: today)', parseField(usageDay))
     .addHelpText('after', '\nExample:\n  weir usage acme/main --by flow --from 2030-01-01')
     .action(printed(show));
 }
@@ -42,7 +39,20 @@ async function show(path: string, { by, from, to }: Options): Promise<CommandRes
   return {
     json: entries,
     text: formatTable(
-      [by, 'credits', 'runs', 'failed', 'cancelled', 'refused', 'model calls', 'tokens'],
+      [
+        by,
+        'credits',
+        'runs',
+        'failed',
+        'cancelled',
+        'refused',
+        'model calls',
+        'tokens in',
+        'cached',
+        'cache writes',
+        'tokens out',
+        'reasoning',
+      ],
       entries.map((entry) => [
         labelOf(entry),
         entry.credits,
@@ -51,7 +61,11 @@ async function show(path: string, { by, from, to }: Options): Promise<CommandRes
         entry.cancelledRuns,
         entry.refusedRuns,
         entry.modelCalls,
-        entry.promptTokens + entry.completionTokens,
+        entry.promptTokens,
+        entry.cachedTokens,
+        entry.cacheWriteTokens,
+        entry.completionTokens,
+        entry.reasoningTokens,
       ]),
       'Nothing was used.',
     ),

@@ -1,15 +1,18 @@
 // The checks of `weir doctor`: those of /readyz, by the same functions, and what else the configuration names.
 import { Client, Connection } from '@temporalio/client';
 import { fetchKeys } from '../../api/auth/identity-provider.ts';
-import { connect } from '../../db/connect.ts';
+import { connect, type Db } from '../../db/connect.ts';
 import { NO_ROOM, NOT_MIGRATED, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS } from '../../db/connection/free-connections.ts';
 import { listReleaseMigrations } from '../../db/list-migrations.ts';
+import { findLastModelCalls, LAST_CALLS_MINUTES } from '../../db/runs/find-last-model-calls.ts';
+import { isRecordedPepper } from '../../db/tenants/api-key-pepper.ts';
 import { requireModelKeysReadable } from '../../db/tenants/model-keys.ts';
 import { requireSigningSecretsReadable } from '../../db/webhooks/webhook-secrets.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Config, DEFAULT_ADDRESS } from '../../platform/config/config.ts';
+import { listingUrl, type Provider, settingsOf } from '../../platform/config/providers.ts';
 import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
 import { createEncryption, SecretUnreadable } from '../../platform/secrets/encrypt.ts';
 import {
@@ -40,13 +43,17 @@ const MEND_OBJECTS =
 const MEND_SECRETS =
   'Set WEIR_SECRETS_KEYS to the keys that the stored secrets were made with, in every process: docs/operating/secrets.md.';
 
+const OTHER_PEPPER = 'WEIR_API_KEY_PEPPER is not the pepper that API keys were made with: all are refused.';
+const MEND_PEPPER = 'Set it to that value in every process. To change it: docs/operating/secrets.md.';
+
 /** Lists the checks of a service with this configuration. */
 export function checksOf(config: Config): Check[] {
   return [
     { name: 'readiness', look: () => checkReadiness(config) },
-    { name: 'secrets', look: () => checkSecrets(config) },
+    { name: 'secrets', look: () => onDatabase(config.databaseUrl, (db) => checkSecrets(db, config)) },
     { name: 'identity', look: () => checkIdentity(config) },
     { name: 'models', look: () => checkModels(config) },
+    { name: 'models', look: () => onDatabase(config.databaseUrl, (db) => checkCalls(db, config)) },
   ];
 }
 
@@ -123,24 +130,27 @@ function describeWorkers(taskQueue: string, role: 'flows' | 'webhooks', lack: st
   );
 }
 
-/** Finds stored secrets that WEIR_SECRETS_KEYS does not decrypt: tries one of each key. */
-async function checkSecrets({
-  databaseUrl,
-  secretsKeys,
-}: Pick<Config, 'databaseUrl' | 'secretsKeys'>): Promise<Finding[]> {
+/** Finds stored secrets that WEIR_SECRETS_KEYS does not decrypt, by one of each key, and another WEIR_API_KEY_PEPPER. */
+async function checkSecrets(db: Db, { secretsKeys, apiKeyPepper }: Config): Promise<Finding[]> {
   const encryption = createEncryption(secretsKeys);
+  const reading = [requireModelKeysReadable(db, encryption), requireSigningSecretsReadable(db, encryption)];
+  const [isRecorded, ...read] = await Promise.all([
+    isRecordedPepper(db, apiKeyPepper).catch(() => undefined),
+    ...reading.map((secrets) => secrets.catch((error: unknown) => error)),
+  ]);
+  const unreadable = read.flatMap((error) =>
+    error instanceof SecretUnreadable ? [failure('secrets', `${describe(error)}.`, MEND_SECRETS)] : [],
+  );
+  if (isRecorded === false) unreadable.push(failure('secrets', OTHER_PEPPER, MEND_PEPPER));
+  return unreadable;
+}
+
+/** Calls `look` with a connection. Finds nothing where the database is away or lacks the tables: it is reported as such. */
+async function onDatabase(databaseUrl: string, look: (db: Db) => Promise<Finding[]>): Promise<Finding[]> {
   const db = connect(databaseUrl, 1, TIMEOUT_MS);
-  try {
-    const reading = [requireModelKeysReadable(db, encryption), requireSigningSecretsReadable(db, encryption)];
-    return (await Promise.allSettled(reading)).flatMap((result) =>
-      // A database that is away, or lacks the tables, is reported as such.
-      result.status === 'rejected' && result.reason instanceof SecretUnreadable
-        ? [failure('secrets', `${describe(result.reason)}.`, MEND_SECRETS)]
-        : [],
-    );
-  } finally {
-    db.destroy().catch(() => undefined);
-  }
+  const found = await look(db).catch(() => []);
+  db.destroy().catch(() => undefined);
+  return found;
 }
 
 /** Checks whether users' tokens can be checked: by the issuer's discovery document and its keys. */
@@ -170,8 +180,9 @@ export async function checkIdentity({ oidc }: Pick<Config, 'oidc'>): Promise<Fin
 
 /** Checks whether the model providers answer. Sends no key, and calls no model. */
 export async function checkModels({ providers }: Pick<Config, 'providers'>): Promise<Finding[]> {
-  const configured = Object.entries(providers);
-  if (configured.length === 0)
+  const found = await Promise.all(Object.values(providers).map(checkProvider));
+  const findings = found.filter((finding) => finding !== undefined);
+  if (findings.length === 0)
     return [
       warning(
         'models',
@@ -179,28 +190,42 @@ export async function checkModels({ providers }: Pick<Config, 'providers'>): Pro
         'Set OPENAI_API_KEY or another provider’s key.',
       ),
     ];
-  return Promise.all(configured.map(([name, { baseUrl }]) => checkProvider(name, baseUrl)));
+  return findings;
 }
 
-async function checkProvider(name: string, baseUrl: string): Promise<Finding> {
-  const variable = `${name.toUpperCase()}_BASE_URL`;
-  const origin = URL.parse(baseUrl)?.origin ?? 'its address';
+/** Returns undefined for a server that nobody configured and that does not run. */
+async function checkProvider(provider: Provider): Promise<Finding | undefined> {
+  const { name, unconfigured } = provider;
+  const { address: setting } = settingsOf(provider);
+  const origin = URL.parse(provider.baseUrl)?.origin ?? 'its address';
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    // The client of model calls leaves a slash at the end of the base URL out, too.
-    const answer = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, { redirect: 'manual', signal });
+    const answer = await fetch(listingUrl(provider), { redirect: 'manual', signal });
     await answer.body?.cancel();
     if (answer.status !== 404) return ok('models', `${name} answers at ${origin}.`);
-    return warning(
-      'models',
-      `${name} answers at ${origin}, but has nothing at the path of its base URL (404).`,
-      `Correct ${variable}: it mostly ends with /v1.`,
-    );
+    const nothing = `${name} answers at ${origin}, but has nothing at the path of its base URL (404).`;
+    return warning('models', nothing, `Correct ${setting}: it mostly ends with /v1.`);
   } catch (error) {
-    return failure(
-      'models',
-      `${name} does not answer at ${origin}: ${describe(error)}.`,
-      `Correct ${variable}, or let this machine reach it.`,
-    );
+    if (unconfigured) return undefined;
+    const away = `${name} does not answer at ${origin}: ${describe(error)}.`;
+    return failure('models', away, `Correct ${setting}, or let this machine reach it.`);
   }
+}
+
+/** Says how many of each provider's last calls failed, and with what; an error when half of them did. */
+async function checkCalls(db: Db, { providers }: Config): Promise<Finding[]> {
+  const last = await findLastModelCalls(db);
+  return [...new Set([...Object.keys(providers), ...last.map(({ provider }) => provider)])].map((name) => {
+    const found = last.find(({ provider }) => provider === name);
+    const minutes = `in the last ${LAST_CALLS_MINUTES} minutes`;
+    if (!found) return ok('models', `No call of ${name} ended ${minutes}.`);
+    const { calls, failed, ofProvider, reasons } = found;
+    const message = `${failed} of the last ${calls} calls of ${name} ${minutes} failed${reasons ? `: ${reasons}` : ''}.`;
+    if (ofProvider === 0) return ok('models', message);
+    const mend =
+      found.worst === 'MODEL_UNAVAILABLE'
+        ? 'See docs/operating/alerts.md: WeirModelsFail and WeirModelsSilent.'
+        : `Correct ${settingsOf(providers[name] ?? { name }).key} or its base URL, or add to the quota of the account.`;
+    return (2 * ofProvider >= calls ? failure : warning)('models', message, mend);
+  });
 }

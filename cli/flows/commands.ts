@@ -1,7 +1,6 @@
-// The commands `weir flow …`, over HTTP with the caller's credential. docs/flow-file.md says what push and pull compare,
-// and when they refuse.
+// The commands `weir flow …`, `weir test` and `weir test-runs …`, over HTTP with the caller's credential. docs/flow-file.md says
+// what push and pull compare, and when they refuse.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ServiceError } from '../../flow/errors.ts';
 import { callApi, listAll } from '../api/call-api.ts';
 import { type Flow, getFlow, getProject } from '../api/get-resource.ts';
 import { requireConfirmation } from '../terminal/deletion.ts';
@@ -10,23 +9,20 @@ import {
   parsePath,
   parseSlug,
   parseVersionNumber,
+  parseVersionOr,
+  parseWholeNumber,
   splitPath,
   UsageError,
 } from '../terminal/parse-argument.ts';
-import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
-import { addFlowArguments, getFlows, type NamedFlow, projectOption } from './flow-arguments.ts';
-import { describeChanges, findFlowChanges } from './flow-content.ts';
-import { type PullOptions, pull, pullProject } from './pull.ts';
-import { pushToProduction } from './push.ts';
-import { planPush } from './push-plan.ts';
-import { promote, publish } from './release.ts';
-import { flowsUrl, readSide, urlOf, type Version } from './service-flow.ts';
-
-type Side = number | 'draft';
-
-type CompareOptions = { project?: string; from?: Side; to?: Side };
+import { type CommandResult, formatTable, formatTime, printed, printedBy } from '../terminal/print.ts';
+import { addFlowArguments, projectOption } from './flow-options.ts';
+import { flowsUrl, urlOf, type Version } from './service-flow.ts';
+import type { TestedVersion } from './test-flows.ts';
 
 const FLOW = ['<org/project/flow>', 'path of the flow', parsePath('org/project/flow')] as const;
+/** Flows that weir test tests at a time. */
+const FLOWS_AT_ONCE = 8;
+const FLOWS_AT_ONCE_MAX = 50;
 const PATHS_OR_FILES = 'paths of flows (org/project/flow), flow files, or folders of them';
 
 export function addFlowCommands(program: Command): void {
@@ -34,6 +30,55 @@ export function addFlowCommands(program: Command): void {
   addFileCommands(flow);
   addReleaseCommands(flow);
   addManagementCommands(flow);
+}
+
+export function addTestCommand(program: Command): void {
+  const command = program
+    .command('test')
+    .description(
+      'run the test cases of flows and show the results; exit with 1 if a case fails or there is none',
+    );
+  addFlowArguments(command, 'paths of flows; or flow files and folders, whose drafts must equal the files')
+    .option(
+      '--concurrency <number>',
+      'how many flows to test at a time, each with up to 8 cases at a time',
+      parseWholeNumber(1, FLOWS_AT_ONCE_MAX),
+      FLOWS_AT_ONCE,
+    )
+    .option(
+      '--version <version>',
+      'what to test: draft, production or a version',
+      parseTestedVersion,
+      'draft',
+    )
+    .option('--junit <file>', 'write the results into a file, as JUnit XML')
+    .addHelpText('after', '\nExample:\n  weir test flows/ --project acme/main --junit results.xml')
+    .action(printedBy(async () => (await import('./test-flows.ts')).testFlows));
+}
+
+/** Parses the version that `weir test` tests. */
+function parseTestedVersion(text: string): TestedVersion {
+  if (text === 'draft' || text === 'production') return text;
+  return parseVersionOr('draft or production', text);
+}
+
+/** Declares `weir test-runs …`. */
+export function addTestRunCommands(program: Command): void {
+  const command = program.command('test-runs').description('list the test runs of a flow, and compare two');
+  command
+    .command('list')
+    .description('list the newest test runs of a flow')
+    .argument(...FLOW)
+    .addHelpText('after', '\nExample:\n  weir test-runs list acme/main/hello')
+    .action(printedBy(async () => (await import('./test-runs.ts')).listTestRuns));
+  command
+    .command('compare')
+    .description('compare two test runs by test case; changed cases come first')
+    .argument(...FLOW)
+    .argument('[before]', 'test_run_id; by default the last but one')
+    .argument('[after]', 'test_run_id; by default the last')
+    .addHelpText('after', '\nExample:\n  weir test-runs compare acme/main/hello')
+    .action(printedBy(async () => (await import('./test-runs.ts')).compareTestRuns));
 }
 
 function addFileCommands(flow: Command): void {
@@ -51,7 +96,7 @@ function addFileCommands(flow: Command): void {
       'after',
       '\nExamples:\n  weir flow pull acme/main/hello flows/hello.yaml\n  weir flow pull acme/main flows/',
     )
-    .action(printed(pullPath));
+    .action(printedBy(async () => (await import('./pull.ts')).pullPath));
   flow
     .command('push')
     .description(
@@ -60,9 +105,10 @@ function addFileCommands(flow: Command): void {
     .argument('<file...>', 'flow files (docs/flow-file.md), or folders of them')
     .addOption(projectOption())
     .addOption(
-      new Option('--check', 'change nothing: print what differs, and exit with 1 if anything does').conflicts(
-        ['production', 'force'],
-      ),
+      new Option(
+        '--check',
+        'change nothing: print what differs in drafts and in production, and exit with 1 if anything does',
+      ).conflicts(['production', 'force']),
     )
     .option('--force', 'replace drafts even if somebody else has edited them')
     .option('--production', 'then publish the drafts and promote the versions')
@@ -71,7 +117,15 @@ function addFileCommands(flow: Command): void {
       'after',
       '\nExamples:\n  weir flow push hello.yaml --project acme/main\n  WEIR_PROJECT=acme/main weir flow push --check flows/',
     )
-    .action(printed(pushToProduction));
+    .action(printedBy(async () => (await import('./push.ts')).pushToProduction));
+  flow
+    .command('check')
+    .description(
+      'check flow files without a service: whether they can be pushed and published; exit with 1 if one cannot',
+    )
+    .argument('<file...>', 'flow files (docs/flow-file.md), or folders of them')
+    .addHelpText('after', '\nExample:\n  weir flow check flows/')
+    .action(printedBy(async () => (await import('./check.ts')).check));
   addFlowArguments(flow.command('diff'), PATHS_OR_FILES)
     .description('print what a file would change in its draft, or what changed between versions')
     .option(
@@ -84,7 +138,7 @@ function addFileCommands(flow: Command): void {
       'after',
       '\nExamples:\n  weir flow diff flows/ --project acme/main\n  weir flow diff acme/main/hello --from 2 --to 3',
     )
-    .action(printed(compare));
+    .action(printedBy(async () => (await import('./diff.ts')).compare));
 }
 
 function addReleaseCommands(flow: Command): void {
@@ -94,7 +148,7 @@ function addReleaseCommands(flow: Command): void {
     )
     .requiredOption('--note <text>', 'what changed in the version')
     .addHelpText('after', '\nExample:\n  weir flow publish acme/main/hello --note "Shorter answers"')
-    .action(printed(publish));
+    .action(printedBy(async () => (await import('./release.ts')).publish));
   addFlowArguments(flow.command('promote'), PATHS_OR_FILES)
     .description('choose the version that callers run; an earlier one rolls back')
     .option(
@@ -106,7 +160,7 @@ function addReleaseCommands(flow: Command): void {
       'after',
       '\nExamples:\n  weir flow promote acme/main/hello --version 3\n  weir flow promote flows/ --project acme/main',
     )
-    .action(printed(promote));
+    .action(printedBy(async () => (await import('./release.ts')).promote));
 }
 
 function addManagementCommands(flow: Command): void {
@@ -154,15 +208,7 @@ function parseNewFlowPath(text: string): string {
 }
 
 function parsePullPath(text: string): string {
-  return parsePath(isProject(text) ? 'org/project' : 'org/project/flow')(text);
-}
-
-function pullPath(path: string, target: string | undefined, options: PullOptions): Promise<CommandResult> {
-  return isProject(path) ? pullProject(path, target, options) : pull(path, target, options);
-}
-
-function isProject(path: string): boolean {
-  return path.split('/').length === 2;
+  return parsePath(text.split('/').length === 2 ? 'org/project' : 'org/project/flow')(text);
 }
 
 function parseSide(text: string): number | 'draft' {
@@ -230,39 +276,4 @@ async function remove(path: string, { confirm }: { confirm: string }): Promise<C
   const flow = await getFlow(path);
   await callApi('DELETE', urlOf(flow));
   return { json: { flow: path, id: flow.id }, text: `Deleted ${path}.` };
-}
-
-// `weir flow diff`: what a file would change, or what changed from one version to another.
-
-/** Compares the draft of each flow with its file, or for a path two versions of the flow. */
-async function compare(names: string[], options: CompareOptions): Promise<CommandResult> {
-  const results = [];
-  for (const named of await getFlows(names, options.project, '--from'))
-    results.push(await compareOne(named, options));
-  const text = results.map(({ path, from, to, changes }) =>
-    changes.length === 0
-      ? `${path}: no difference from ${from} to ${to}.`
-      : `${path}, from ${from} to ${to}:\n${describeChanges(changes)}`,
-  );
-  return { json: results.map(({ path, ...result }) => ({ flow: path, ...result })), text: text.join('\n') };
-}
-
-async function compareOne({ path, flow, local }: NamedFlow, options: CompareOptions) {
-  if (local) {
-    if (options.from !== undefined || options.to !== undefined)
-      throw new UsageError('--from and --to compare versions of a flow: give its path, org/project/flow.');
-    const { changes, testChanges } = await planPush({ path, local, ...(flow && { flow }) });
-    return { path, from: 'draft', to: local.file, changes: [...changes, ...testChanges] };
-  }
-  if (!flow) throw new ServiceError('NOT_FOUND', `There is no flow ${path}.`);
-  const from = options.from ?? flow.productionVersion;
-  const to = options.to ?? 'draft';
-  if (from === null)
-    throw new UsageError(`${path} has no production version: say with --from what to compare with.`);
-  const changes = findFlowChanges(await readSide(flow, from), await readSide(flow, to));
-  return { path, from: nameOf(from), to: nameOf(to), changes };
-}
-
-function nameOf(side: Side): string {
-  return side === 'draft' ? 'draft' : `version ${side}`;
 }

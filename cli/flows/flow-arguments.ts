@@ -1,29 +1,18 @@
 // Arguments that name flows: paths such as acme/main/hello, flow files, and folders of them.
 import { stat } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
 import { describeFileProblems } from '../../api/flows/file-problems.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listAll } from '../api/call-api.ts';
 import { type Flow, getFlow, getProject } from '../api/get-resource.ts';
-import { parsePath, UsageError } from '../terminal/parse-argument.ts';
-import { type LocalFlow, readFlowFiles } from './flow-files.ts';
+import { Refusal } from '../api/to-error.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import type { LocalFlow } from './flow-files.ts';
 import { flowsUrl } from './service-flow.ts';
 
 /** A flow that a command is about. `flow` is absent when the service has none of that path, `local` for a path. */
 export type NamedFlow = { path: string; flow?: Flow; local?: LocalFlow };
 
 export type ExistingFlow = NamedFlow & { flow: Flow };
-
-export function projectOption(): Option {
-  return new Option('--project <org/project>', 'project of the flows in files')
-    .env('WEIR_PROJECT')
-    .argParser(parsePath('org/project'));
-}
-
-/** Adds the arguments `[flows...]`, which `getFlows` takes. */
-export function addFlowArguments(command: Command, description: string): Command {
-  return command.argument('<flow...>', description).addOption(projectOption());
-}
 
 /** Tells whether an argument is the path of a flow: three slugs. Whatever else is a file or a folder. */
 function isFlowPath(text: string): boolean {
@@ -61,6 +50,7 @@ export async function getFlowsOfFiles(
   sources: string[],
   project: string | undefined,
 ): Promise<{ projectId: string; flows: (NamedFlow & { local: LocalFlow })[] }> {
+  const { readFlowFiles } = await import('./flow-files.ts');
   const locals = await readFlowFiles(sources);
   const path = requireProject(project);
   const { id } = await getProject(path);
@@ -102,9 +92,10 @@ export function requireFinished(flows: NamedFlow[]): void {
 /** Makes the service's refusal of an unfinished draft name the flow, and what its file lacks by line. */
 export function nameUnfinished(named: NamedFlow) {
   return (error: unknown): never => {
-    if (!(error instanceof ServiceError) || error.code !== 'INVALID_TREE') throw error;
+    if (!(error instanceof Refusal) || error.code !== 'INVALID_TREE') throw error;
     requireFinished([named]);
-    throw new ServiceError(error.code, describe(named.path, named.local?.file, error.message));
+    const of = (problems: string) => describe(named.path, named.local?.file, problems);
+    throw new Refusal(of(error.message), { ...error.detail, message: of(error.detail.message) });
   };
 }
 

@@ -14,6 +14,8 @@ export type TestCase = {
   name: string;
   message: string;
   parameters?: { [name: string]: Json };
+  tools?: Json[];
+  tool_results?: Json[];
   expectation: { type: string; [field: string]: Json };
 };
 
@@ -44,8 +46,16 @@ export function findTestChanges(from: TestCase[], to: TestCase[]): Change[] {
 }
 
 /** Leaves out what the service adds to a test case. */
-function contentOf({ name, message, parameters = {}, expectation }: TestCase): Json {
-  return { name, message, parameters, expectation };
+export function contentOf(test: TestCase): { [field: string]: Json } {
+  const { name, message, parameters = {}, tools = [], tool_results = [], expectation } = test;
+  return {
+    name,
+    message,
+    parameters,
+    ...(tools.length > 0 && { tools }),
+    ...(tool_results.length > 0 && { tool_results }),
+    expectation,
+  };
 }
 
 /** Describes changes, each in a line, or, for a text of several lines, in the lines that differ. */
@@ -111,7 +121,9 @@ export function isSameTests(some: TestCase[], others: TestCase[]): boolean {
 /** Tells whether two test cases are the same. The model of a judge counts where both name one. */
 export function isSameTest(one: TestCase, other: TestCase): boolean {
   const keepModel = 'model' in one.expectation && 'model' in other.expectation;
-  const text = ({ name, message, parameters = {}, expectation: { model, ...expectation } }: TestCase) =>
-    canonicalJson({ name, message, parameters, expectation, ...(keepModel && { model }) });
+  const text = (test: TestCase) => {
+    const { model, ...expectation } = test.expectation;
+    return canonicalJson({ ...contentOf(test), expectation, ...(keepModel && { model }) });
+  };
   return text(one) === text(other);
 }

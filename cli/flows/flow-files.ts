@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type CheckSchema, describeFileProblems, type FileProblem } from '../../api/flows/file-problems.ts';
 import { type FlowFileFormat, parseUsableDraftFile, toYaml } from '../../api/flows/flow-file.ts';
 import { findNonJson, parseText } from '../../api/flows/parse-text.ts';
-import { testCaseRequest } from '../../api/test-cases/test-case-schemas.ts';
+import { testCaseRequest } from '../../api/test-cases/test-case-fields.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_FILES_MAX } from '../../flow/limits.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
@@ -13,39 +13,65 @@ import { TEST_CASES_MAX } from '../../flow/test-case.ts';
 import type { Validator } from '../../platform/json-schema/validator.ts';
 import { readSource } from '../terminal/files.ts';
 import { UsageError } from '../terminal/parse-argument.ts';
-import type { FlowContent, TestCase } from './flow-content.ts';
+import { contentOf, type FlowContent, type TestCase } from './flow-content.ts';
 
 const testCases = z.array(testCaseRequest).max(TEST_CASES_MAX);
 
-/** A flow as its file has it; `missing` is what keeps it from being published. */
-export type LocalFlow = { file: string; flow: FlowContent; missing: FileProblem[]; tests?: TestCase[] };
+/** A flow as its file has it; `missing` is what keeps it from being published, `notes` what works badly. */
+export type LocalFlow = {
+  file: string;
+  flow: FlowContent;
+  missing: FileProblem[];
+  notes: FileProblem[];
+  tests?: TestCase[];
+};
+
+/** A file that is no flow file, or that has the slug of another; `problems` are those of its flow. */
+export type RefusedFile = { file: string; message: string; problems: FileProblem[] };
 
 /**
  * Reads flow files, and those in folders, with the test cases beside them. Throws VALIDATION_ERROR with the problems of all
  * files, and when two files are of the same flow.
  */
 export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
+  const { flows, refused } = await inspectFlowFiles(sources);
+  const problems = refused.map(({ file, message }) =>
+    message.startsWith(file) ? message : `${file}:\n${message}`,
+  );
+  if (problems.length > 0) throw new ServiceError('VALIDATION_ERROR', problems.join('\n'));
+  return flows;
+}
+
+/** Reads flow files as `readFlowFiles` does, but returns the files with problems, too. */
+export async function inspectFlowFiles(
+  sources: string[],
+): Promise<{ flows: LocalFlow[]; refused: RefusedFile[] }> {
   const files = (await Promise.all(sources.map(listFlowFiles))).flat();
   if (files.length === 0) throw new UsageError(`No flow file found in ${sources.join(', ')}.`);
   const flows: LocalFlow[] = [];
-  const problems: string[] = [];
+  const refused: RefusedFile[] = [];
   await withSchemaCheck(async (check) => {
     for (const file of new Set(files))
       await readFlowFile(file, check).then(
         (flow) => flows.push(flow),
         (error: unknown) => {
           if (!(error instanceof ServiceError)) throw error;
-          problems.push(error.message.startsWith(file) ? error.message : `${file}:\n${error.message}`);
+          const { message, extra } = error;
+          refused.push({
+            file,
+            message,
+            problems: (extra.problems as FileProblem[]) ?? [{ path: '', message }],
+          });
         },
       );
   });
   for (const { file, flow } of flows) {
     const first = flows.find((other) => other.flow.slug === flow.slug);
-    if (first && first.file !== file)
-      problems.push(`${file}:\nIt has the slug of ${first.file}: ${flow.slug}.`);
+    if (!first || first.file === file) continue;
+    const message = `It has the slug of ${first.file}: ${flow.slug}.`;
+    refused.push({ file, message, problems: [{ path: 'slug', message }] });
   }
-  if (problems.length > 0) throw new ServiceError('VALIDATION_ERROR', problems.join('\n'));
-  return flows;
+  return { flows, refused };
 }
 
 /**
@@ -88,9 +114,9 @@ async function withSchemaCheck(work: (check: CheckSchema) => Promise<void>): Pro
 }
 
 async function readFlowFile(file: string, check: CheckSchema): Promise<LocalFlow> {
-  const { file: flow, missing } = await parseUsableDraftFile(await readSource(file), formatOf(file), check);
+  const { file: flow, ...found } = await parseUsableDraftFile(await readSource(file), formatOf(file), check);
   const tests = await readTestCases(file);
-  return { file, flow, missing, ...(tests && { tests }) };
+  return { file, flow, ...found, ...(tests && { tests }) };
 }
 
 /** Reads the test cases beside a flow file; undefined without a file of test cases. */
@@ -147,11 +173,9 @@ function findTwins(tests: { name: string }[]) {
 
 /** Writes test cases as a file that `parseTestCases` reads as the same cases. */
 export function formatTestCases(tests: TestCase[]): string {
-  const written = tests.map(({ name, message, parameters = {}, expectation }) => ({
-    name,
-    message,
-    ...(Object.keys(parameters).length > 0 && { parameters }),
-    expectation,
-  }));
+  const written = tests.map((test) => {
+    const { parameters, ...content } = contentOf(test);
+    return Object.keys(test.parameters ?? {}).length > 0 ? contentOf(test) : content;
+  });
   return toYaml(written);
 }

@@ -147,3 +147,12 @@ function requireSlug({ slug }: Flow): void {
     `The service lists a flow whose slug ${JSON.stringify(slug)} is not valid, so nothing was written. Check WEIR_URL.`,
   );
 }
+
+/** Pulls a flow, or all flows of a project. */
+export function pullPath(
+  path: string,
+  target: string | undefined,
+  options: PullOptions,
+): Promise<CommandResult> {
+  return path.split('/').length === 2 ? pullProject(path, target, options) : pull(path, target, options);
+}

@@ -7,6 +7,7 @@ import type { Flow } from '../api/get-resource.ts';
 import { serviceUrl } from '../api/service-url.ts';
 import type { NamedFlow } from './flow-arguments.ts';
 import {
+  describeChanges,
   type FlowContent,
   findFlowChanges,
   findTestChanges,
@@ -16,7 +17,7 @@ import {
 } from './flow-content.ts';
 import { formatOf, type LocalFlow, parseTestCases, testCasesFile } from './flow-files.ts';
 import { pastTexts } from './past-texts.ts';
-import { readDraft, readTestCases, type SavedTestCase } from './service-flow.ts';
+import { type Draft, readDraft, readTestCases, type SavedTestCase } from './service-flow.ts';
 
 export type PushPlan = {
   path: string;
@@ -25,6 +26,8 @@ export type PushPlan = {
   flow?: Flow;
   /** Names the draft that the plan is about. */
   etag: string;
+  /** The draft, if the file says the same. */
+  draft?: Draft;
   /** From the service to the file. */
   changes: Change[];
   testChanges: Change[];
@@ -42,14 +45,32 @@ export async function planPush({ path, flow, local }: NamedFlow & { local: Local
     const changes = findFlowChanges(empty, local.flow);
     return { path, local, etag: draftETag({ steps: [] }), changes, testChanges, tests: [], unknown: [] };
   }
-  const { content, etag } = await readDraft(flow);
+  const { draft, content, etag } = await readDraft(flow);
   const tests = local.tests ? await readTestCases(flow) : [];
   const changes = findFlowChanges(content, local.flow);
   const testChanges = findTestChanges(tests, local.tests ?? tests);
   const unknown: PushPlan['unknown'] = [];
   if (changes.length > 0 && !(await hasHeldFlow(local.file, path, content))) unknown.push('flow');
   if (testChanges.length > 0 && !(await hasHeldTests(local.file, path, tests))) unknown.push('tests');
-  return { path, local, flow, etag, changes, testChanges, tests, unknown };
+  const same = changes.length === 0 && { draft };
+  return { path, local, flow, etag, ...same, changes, testChanges, tests, unknown };
+}
+
+/**
+ * Returns the plan of a file that a push would leave unchanged. Throws CONFLICT when the draft, or a test case, is not as the
+ * file says; `done` says what was therefore not done.
+ */
+export async function requirePushed(
+  named: NamedFlow & { local: LocalFlow },
+  done: 'tested' | 'run',
+): Promise<PushPlan> {
+  const plan = await planPush(named);
+  const changes = [...plan.changes, ...plan.testChanges];
+  if (changes.length === 0) return plan;
+  throw new ServiceError(
+    'CONFLICT',
+    `${named.path} is not as ${named.local.file} says, so nothing was ${done}. Push the file first; it would change:\n${describeChanges(changes)}`,
+  );
 }
 
 /** Tells whether a flow file is or was the same as `content`. A draft without steps holds nothing that could be lost. */

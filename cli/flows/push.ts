@@ -1,19 +1,21 @@
 // `weir flow push`: makes drafts, names and test cases equal to files. A draft that was edited elsewhere meanwhile is not
 // replaced.
+import type { FileProblem } from '../../api/flows/file-problems.ts';
 import { flowETag } from '../../api/flows/flow-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { Change } from '../../flow/find-changes.ts';
 import { callApi } from '../api/call-api.ts';
 import type { Flow } from '../api/get-resource.ts';
 import { UsageError } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print.ts';
 import { getFlowsOfFiles, requireFinished } from './flow-arguments.ts';
-import { describeChanges } from './flow-content.ts';
+import { describeChanges, findFlowChanges } from './flow-content.ts';
 import { formatOf, formatTestCases, testCasesFile } from './flow-files.ts';
 import { isShallow, remember } from './past-texts.ts';
 import { type PushPlan, placeOf, planPush } from './push-plan.ts';
 import { promote, publish } from './release.ts';
-import { type Draft, flowsUrl, replaceDraft, urlOf } from './service-flow.ts';
+import { type Draft, flowsUrl, formatNotes, readSide, replaceDraft, urlOf } from './service-flow.ts';
 
 type Options = PushOptions & { note?: string };
 
@@ -41,17 +43,52 @@ export async function push(sources: string[], options: PushOptions): Promise<Com
   return { json: pushed.map(({ json }) => json), text: pushed.map(({ text }) => text).join('\n') };
 }
 
-function reportCheck(plans: PushPlan[]): CommandResult {
-  if (plans.some(differs)) process.exitCode = 1;
-  const text = plans.flatMap((plan) => [describeDifference(plan), ...notesOf(plan)]);
-  return { json: plans.map((plan) => ({ ...toJson(plan), differs: differs(plan) })), text: text.join('\n') };
+/** The production version of a flow, and the changes of its steps to those of the file. */
+type Production = { version: number; changes: Change[] };
+
+/** Compares files with drafts and with production. A flow without a production version is not in production yet. */
+async function reportCheck(plans: PushPlan[]): Promise<CommandResult> {
+  const checked: { plan: PushPlan; production: Production | null }[] = [];
+  for (const plan of plans) checked.push({ plan, production: await readProduction(plan) });
+  const isOther = ({ plan, production }: (typeof checked)[number]) =>
+    differs(plan) || (production !== null && production.changes.length > 0);
+  if (checked.some(isOther)) process.exitCode = 1;
+  return {
+    json: checked.map((one) => ({
+      ...toJson(one.plan, one.plan.draft),
+      production: one.production,
+      differs: isOther(one),
+    })),
+    text: checked
+      .flatMap(({ plan, production }) => [
+        describeDifference(plan),
+        ...(plan.flow ? [describeProduction(plan, production)] : []),
+        ...notesOf(plan, plan.draft),
+      ])
+      .join('\n'),
+  };
+}
+
+async function readProduction({ flow, local }: PushPlan): Promise<Production | null> {
+  const version = flow?.productionVersion ?? null;
+  if (!flow || version === null) return null;
+  const { steps } = await readSide(flow, version);
+  // Versions have no name and description of their own.
+  return { version, changes: findFlowChanges({ ...local.flow, steps }, local.flow) };
+}
+
+function describeProduction({ local }: PushPlan, production: Production | null): string {
+  if (!production) return '  In production: no version.';
+  const { version, changes } = production;
+  if (changes.length === 0) return `  In production: version ${version}, as the file says.`;
+  return `  In production: version ${version}, which differs. From it to ${local.file}:\n${describeChanges(changes)}`;
 }
 
 function describeDifference(plan: PushPlan): string {
   const { path, local, flow } = plan;
   if (!flow) return `${path} does not exist; ${local.file} would create it.`;
-  if (!differs(plan)) return `${path} is as ${local.file} says.`;
-  return `${path} differs from ${local.file}, which would change:\n${listChanges(plan)}`;
+  if (!differs(plan)) return `The draft of ${path} is as ${local.file} says.`;
+  return `The draft of ${path} differs from ${local.file}, which would change:\n${listChanges(plan)}`;
 }
 
 function differs({ flow, changes, testChanges }: PushPlan): boolean {
@@ -89,7 +126,7 @@ async function apply(projectId: string, plan: PushPlan, force: boolean): Promise
     plan.flow ?? (await callApi<Flow>('POST', flowsUrl(projectId), { body: { name, slug, description } }));
   const draft = changes.some(({ step_id, field }) => step_id !== null || field === 'steps')
     ? await replaceDraft(flow, local.flow.steps, force ? '*' : plan.etag).catch(edited(plan))
-    : undefined;
+    : plan.draft;
   if (flow.name !== name || flow.description !== description)
     await callApi('PUT', urlOf(flow), {
       body: { name, description },
@@ -105,7 +142,7 @@ async function apply(projectId: string, plan: PushPlan, force: boolean): Promise
     ...notesOf(plan, draft),
   ];
   return {
-    json: { ...toJson(plan), created: !plan.flow, notes: draft?.notes ?? [] },
+    json: { ...toJson(plan, draft), created: !plan.flow },
     text: text.filter(Boolean).join('\n'),
   };
 }
@@ -123,15 +160,24 @@ function edited({ path }: PushPlan) {
   };
 }
 
-function notesOf({ local }: PushPlan, draft?: Draft): string[] {
-  const missing = local.missing.map(
-    ({ path, message, line }) => `  to do before it can be published: line ${line}: ${path}: ${message}`,
+function notesOf(plan: PushPlan, draft?: Draft): string[] {
+  const missing = problemsOf(plan, draft).map(
+    ({ path, message, line }) =>
+      `  to do before it can be published: ${line ? `line ${line}: ` : ''}${path}: ${message}`,
   );
-  return [...missing, ...(draft?.notes ?? []).map((note) => `  note: ${note}`)];
+  return [...missing, ...formatNotes(draft?.notes ?? plan.local.notes)];
 }
 
-function toJson({ path, local, changes, testChanges }: PushPlan) {
-  return { flow: path, file: local.file, changes, testChanges, problems: local.missing };
+/** Lists what keeps the file from being published. Only the service knows its models. */
+function problemsOf({ local: { missing } }: PushPlan, draft?: Draft): FileProblem[] {
+  const found = draft?.problems.filter(({ path }) => missing.every((one) => one.path !== path)) ?? [];
+  return [...missing, ...found];
+}
+
+function toJson(plan: PushPlan, draft?: Draft) {
+  const { path, local, changes, testChanges } = plan;
+  const notes = draft?.notes ?? local.notes;
+  return { flow: path, file: local.file, changes, testChanges, problems: problemsOf(plan, draft), notes };
 }
 
 /**
@@ -170,7 +216,7 @@ export async function pushToProduction(
   if (!production) return pushed;
   const results = [
     pushed,
-    await publish(sources, { project, note: note ?? '' }),
+    await publish(sources, { project, note: note ?? '', isPushed: true }),
     await promote(sources, { project }),
   ];
   const [first, ...others] = results.map(({ json }) => json as object[]) as [object[], ...object[][]];

@@ -12,12 +12,15 @@ import {
   requireFinished,
 } from './flow-arguments.ts';
 import { describeChanges, type FlowContent, findFlowChanges, isSameFlow } from './flow-content.ts';
-import { readDraft, readSide, urlOf, type Version } from './service-flow.ts';
+import { formatNotes, readDraft, readSide, urlOf, type Version } from './service-flow.ts';
 
-/** Publishes each draft that its latest version does not hold. The draft of a file is published as that file has it. */
+/**
+ * Publishes each draft that its latest version does not hold. The draft of a file is published as that file has it.
+ * `isPushed`: the push has shown the notes.
+ */
 export async function publish(
   names: string[],
-  { project, note }: { project?: string | undefined; note: string },
+  { project, note, isPushed = false }: { project?: string | undefined; note: string; isPushed?: boolean },
 ): Promise<CommandResult> {
   const flows = (await getFlows(names, project)).map(requireExisting);
   requireFinished(flows);
@@ -32,18 +35,21 @@ export async function publish(
     const { path, flow, etag, content } = named;
     const { latestVersion: latest } = flow;
     const isNew = latest === null || !isSameFlow(content, await readSide(flow, latest));
-    const version = isNew ? await publishDraft(flow, note, etag).catch(nameUnfinished(named)) : latest;
-    published.push({ flow: path, version, published: isNew });
+    const { version, notes = [] } = isNew
+      ? await publishDraft(flow, note, etag).catch(nameUnfinished(named))
+      : { version: latest };
+    published.push({ flow: path, version, published: isNew, ...(!isPushed && { notes }) });
   }
-  const text = published.map(({ flow, version, published }) =>
+  const text = published.flatMap(({ flow, version, published, notes }) => [
     published ? `Published version ${version} of ${flow}.` : `${flow} is published as version ${version}.`,
-  );
+    ...formatNotes(notes ?? []),
+  ]);
   return { json: published, text: text.join('\n') };
 }
 
-async function publishDraft(flow: Flow, note: string, etag: string): Promise<number> {
+function publishDraft(flow: Flow, note: string, etag: string): Promise<Version> {
   const request = { body: { note }, headers: { 'if-match': etag } };
-  return (await callApi<Version>('POST', `${urlOf(flow)}/versions`, request)).version;
+  return callApi<Version>('POST', `${urlOf(flow)}/versions`, request);
 }
 
 /** Makes a version of a flow the production version: the given one of a path, the latest one of each file. */

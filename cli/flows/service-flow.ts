@@ -1,17 +1,34 @@
 // A flow as the service has it, with the requests that read and change it.
+import type { FileProblem } from '../../api/flows/file-problems.ts';
 import type { Step } from '../../flow/definition.ts';
 import { callApi, exchange, listAll } from '../api/call-api.ts';
 import type { Flow } from '../api/get-resource.ts';
 import type { FlowContent, TestCase } from './flow-content.ts';
 
-export type Draft = { steps: Step[]; problems: { path: string; message: string }[]; notes: string[] };
-export type Version = { version: number; note: string; isProduction: boolean; publishedAt: string };
+/** A note about a draft, or about a version as it is published. */
+export type Note = FileProblem;
+export type Draft = { steps: Step[]; problems: FileProblem[]; notes: Note[] };
+export type Version = {
+  version: number;
+  note: string;
+  isProduction: boolean;
+  publishedAt: string;
+  /** Only of a version that has just been published. */
+  notes?: Note[];
+};
 /** The ETag makes a write that sends it meet the same case, or be refused. */
 export type SavedTestCase = TestCase & { test_case_id: string; etag: string };
 
 /** Gets the path of a flow's endpoints, or of the list of a project's flows. */
 export function flowsUrl(projectId: string, flowId?: string): string {
   return `/api/v1/projects/${projectId}/flows${flowId === undefined ? '' : `/${flowId}`}`;
+}
+
+/** Writes notes as lines that follow what they are about. */
+export function formatNotes(notes: Note[]): string[] {
+  return notes.map(
+    ({ path, step_id, message }) => `  note: ${path}${step_id ? ` (${step_id})` : ''}: ${message}`,
+  );
 }
 
 export function urlOf(flow: Flow): string {
@@ -48,8 +65,15 @@ export async function readTestCases(flow: Flow): Promise<SavedTestCase[]> {
   const cases: SavedTestCase[] = [];
   for (const { test_case_id } of listed) {
     const { body, headers } = await exchange<TestCase>('GET', `${url}/${test_case_id}`);
-    const { name, message, parameters = {}, expectation } = body;
-    cases.push({ test_case_id, name, message, parameters, expectation, etag: headers.get('etag') ?? '' });
+    const { name, message, parameters = {}, tools, tool_results, expectation } = body;
+    const test = {
+      name,
+      message,
+      parameters,
+      ...(tools && { tools }),
+      ...(tool_results && { tool_results }),
+    };
+    cases.push({ test_case_id, ...test, expectation, etag: headers.get('etag') ?? '' });
   }
   return cases;
 }

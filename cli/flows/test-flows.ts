@@ -1,23 +1,16 @@
-// `weir test`: runs the test cases of drafts and shows the results.
+// `weir test`: runs the test cases of drafts or versions and shows the results.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
 import type { Flow } from '../api/get-resource.ts';
 import { Unreachable } from '../api/to-error.ts';
 import { describeError } from '../terminal/describe-error.ts';
 import { writeText } from '../terminal/files.ts';
-import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
-import {
-  addFlowArguments,
-  getFlows,
-  type NamedFlow,
-  nameUnfinished,
-  requireExisting,
-} from './flow-arguments.ts';
-import { describeChanges } from './flow-content.ts';
-import { planPush } from './push-plan.ts';
+import { onInterruption } from '../terminal/interruption.ts';
+import { type CommandResult, formatTable, note } from '../terminal/print.ts';
+import { getFlows, nameUnfinished, requireExisting } from './flow-arguments.ts';
+import { requirePushed } from './push-plan.ts';
 import { urlOf } from './service-flow.ts';
 
 type Result = Pick<TestRun['results'][number], 'name' | 'status' | 'why' | 'ms'>;
@@ -27,7 +20,7 @@ const POLL_MS = 500;
 /** A test run outlives restarts of the service, which is asked again for this long. */
 const RECONNECT_MS = 60_000;
 
-type TestRun = {
+export type TestRun = {
   test_run_id: string;
   status: string;
   total: number;
@@ -43,44 +36,47 @@ type TestRun = {
   }[];
 };
 
+export type TestedVersion = 'draft' | 'production' | number;
+
 /** `testRun` is null for a flow without test cases, and for one whose tests could not be run: `error` says why. */
 type TestedFlow = { flow: string; testRun: TestRun | null; error?: string };
 
-export function addTestCommand(program: Command): void {
-  const command = program
-    .command('test')
-    .description(
-      'run the test cases of drafts and show the results; exit with 1 if a case fails or there is none',
-    );
-  addFlowArguments(command, 'paths of flows; or flow files and folders, whose drafts must equal the files')
-    .option('--junit <file>', 'write the results into a file, as JUnit XML')
-    .addHelpText('after', '\nExample:\n  weir test flows/ --project acme/main --junit results.xml')
-    .action(printed(testFlows));
-}
-
-async function testFlows(
+/** Runs the test cases of drafts, and waits for their results. */
+export async function testFlows(
   names: string[],
-  { project, junit }: { project?: string; junit?: string },
+  {
+    project,
+    junit,
+    version,
+    concurrency,
+  }: { project?: string; junit?: string; version: TestedVersion; concurrency: number },
 ): Promise<CommandResult> {
   const flows = (await getFlows(names, project)).map(requireExisting);
-  for (const named of flows) await requirePushed(named);
+  if (version === 'draft')
+    for (const { local, ...named } of flows) if (local) await requirePushed({ ...named, local }, 'tested');
   // A file that cannot be written is said before the tests are run and charged.
   if (junit !== undefined) await writeText(junit, formatJUnit([]));
+  const underWay = new Set<string>();
+  onInterruption(() => Promise.all([...underWay].map(cancelTestRun)));
   const tested: TestedFlow[] = [];
   // A failure to run one flow's tests does not hide the results of the others.
   const errors: unknown[] = [];
-  for (const named of flows)
-    try {
-      const testRun = await runTests(named.flow).catch(nameUnfinished(named));
-      tested.push({ flow: named.path, testRun });
-    } catch (error) {
-      errors.push(error);
-      // A service that is away is not asked about the others.
-      const untested = error instanceof Unreachable ? flows.slice(tested.length) : [named];
-      for (const { path } of untested)
-        tested.push({ flow: path, testRun: null, error: describeError(error) });
-      if (error instanceof Unreachable) break;
-    }
+  const waiting = flows.entries();
+  /** Why the service cannot be asked: it is then not asked about other flows. */
+  let away: Unreachable | undefined;
+  const testWaiting = async () => {
+    for (const [place, named] of waiting)
+      try {
+        if (away) throw away;
+        const testRun = await runTests(named.flow, version, underWay).catch(nameUnfinished(named));
+        tested[place] = { flow: named.path, testRun };
+      } catch (error) {
+        errors.push(error);
+        if (error instanceof Unreachable) away = error;
+        tested[place] = { flow: named.path, testRun: null, error: describeError(error) };
+      }
+  };
+  await Promise.all(Array.from({ length: concurrency }, testWaiting));
   if (junit !== undefined) await writeText(junit, formatJUnit(tested));
   if (flows.length === 1 && errors.length === 1) throw errors[0];
   const isEmpty = tested.every(({ testRun }) => !testRun);
@@ -88,18 +84,6 @@ async function testFlows(
     errors.length > 0 || tested.some(({ testRun }) => testRun && testRun.passed < testRun.total);
   if (isEmpty || isFailed) process.exitCode = 1;
   return { json: tested, text: `${tableOf(tested)}\n${summaryOf(tested)}` };
-}
-
-/** Throws CONFLICT when a draft, or its test cases, are not as the file says. */
-async function requirePushed(named: NamedFlow): Promise<void> {
-  const { path, local } = named;
-  if (!local) return;
-  const { changes, testChanges } = await planPush({ ...named, local });
-  if (changes.length + testChanges.length === 0) return;
-  throw new ServiceError(
-    'CONFLICT',
-    `${path} is not as ${local.file} says, so nothing was tested. Push the file first; it would change:\n${describeChanges([...changes, ...testChanges])}`,
-  );
 }
 
 function tableOf(tested: TestedFlow[]): string {
@@ -137,16 +121,26 @@ function summaryOf(tested: TestedFlow[]): string {
   ].join('\n');
 }
 
-/** Runs all test cases of a draft and waits for their end; null when there are none. */
-async function runTests(flow: Flow): Promise<TestRun | null> {
+/** Runs all test cases of a draft and waits for their end, with its id in `underWay`; null when there are none. */
+async function runTests(flow: Flow, version: TestedVersion, underWay: Set<string>): Promise<TestRun | null> {
   const url = `${urlOf(flow)}/test-runs`;
   let run: TestRun;
   try {
-    run = await callApi<TestRun>('POST', url, { body: {} });
+    run = await callApi<TestRun>('POST', url, { body: { version } });
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'CONFLICT') return null;
     throw error;
   }
+  underWay.add(run.test_run_id);
+  try {
+    return await waitForEnd(url, run);
+  } finally {
+    underWay.delete(run.test_run_id);
+  }
+}
+
+async function waitForEnd(url: string, started: TestRun): Promise<TestRun> {
+  let run = started;
   let reachable = Date.now();
   while (run.status === 'started') {
     await sleep(POLL_MS);
@@ -158,6 +152,12 @@ async function runTests(flow: Flow): Promise<TestRun | null> {
     }
   }
   return run;
+}
+
+/** Cancels a test run, for whose results nobody waits any more. */
+async function cancelTestRun(id: string): Promise<void> {
+  await callApi('POST', `/api/v1/test-runs/${id}/cancel`);
+  note(`The test run ${id} is being cancelled.`);
 }
 
 /** Writes test results as JUnit XML, which CI systems show: a suite for each flow. */

@@ -3,8 +3,10 @@ import type { z } from 'zod';
 import { findStart } from '../../dev/processes/process-lock.ts';
 import type { LocalEnvironment } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { type Config, isServiceVariable, readDatabaseUrl } from '../../platform/config/config.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { isServiceVariable } from '../../platform/config/describe-unknown.ts';
 import { readEnvironment, readSecret } from '../../platform/config/read-environment.ts';
+import { readDatabaseUrl } from '../../platform/config/urls.ts';
 import { encryptionKeys, pepper } from '../../platform/config/values.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
 

@@ -1,14 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { mintApiKey } from '../../api/auth/api-key.ts';
 import type { operatorKeyRecord } from '../../api/operator/keys.ts';
-import { toOperatorKey } from '../../api/organizations/to-records.ts';
-import type { Db } from '../../db/connect.ts';
-import { insertOperatorKey } from '../../db/tenants/operator-keys.ts';
 import { callApi, listAll } from '../api/call-api.ts';
 import { parseKeyId, parseName } from '../terminal/parse-argument.ts';
-import { type CommandResult, formatTable, formatTime, note, printed } from '../terminal/print.ts';
-import { apiKeyPepper } from './environment.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 import { onDatabase } from './on-database.ts';
 
 const PATH = '/api/v1/operator/keys';
@@ -20,12 +15,13 @@ export function addKeyCommands(program: Command): void {
     .command('create')
     .description('create an operator’s key, on the database, and print it; it cannot be shown again')
     .requiredOption('--name <name>', 'who or what the key is for', parseName)
+    .option('--new-pepper', 'WEIR_API_KEY_PEPPER is new: keys made before stop working')
     .addHelpText(
       'after',
       '\nNeeds DATABASE_URL and WEIR_API_KEY_PEPPER, as the service has them; beside a\n' +
         'running npm start, neither.\n\nExample:\n  export WEIR_OPERATOR_KEY=$(weir operator create --name ann)',
     )
-    .action(onDatabase(create));
+    .action(onDatabase(async () => (await import('./create-key.ts')).createKey));
   const key = program.command('key').description('list and revoke the keys of operators');
   key
     .command('list')
@@ -38,13 +34,6 @@ export function addKeyCommands(program: Command): void {
     .argument('<keyId>', 'key as weir operator key list prints it', parseKeyId)
     .addHelpText('after', '\nExample:\n  weir operator key revoke weir_operator_1a2b3c4d')
     .action(printed(revoke));
-}
-
-async function create(db: Db, { name }: { name: string }): Promise<CommandResult> {
-  const { plaintext, keyId, secretHmac } = mintApiKey('operator', apiKeyPepper());
-  const row = await insertOperatorKey(db, { keyId, name, secretHmac });
-  note('Keep the key now: it cannot be shown again.');
-  return { json: { ...toOperatorKey(row), key: plaintext }, text: plaintext };
 }
 
 async function list(): Promise<CommandResult> {

@@ -6,9 +6,17 @@ import { getMe, type Me, readMe } from '../api/get-resource.ts';
 import { findLocalStart } from '../api/local-start.ts';
 import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
 import { describeError } from '../terminal/describe-error.ts';
+import { onInterruption } from '../terminal/interruption.ts';
 import { UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, note, oneLine, printed } from '../terminal/print.ts';
-import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
+import {
+  keepSession,
+  readSessions,
+  readUsableSessions,
+  type Session,
+  withSessionLock,
+  writeSessions,
+} from './session-store.ts';
 
 const CREDENTIALS: { [source in Credential['source']]: string } = {
   WEIR_OPERATOR_KEY: 'the key in WEIR_OPERATOR_KEY',
@@ -40,18 +48,14 @@ export function addLoginCommands(program: Command): void {
 }
 
 async function login(given: string | undefined, { device }: { device?: boolean }): Promise<CommandResult> {
-  process.once('SIGINT', () => {
-    note('You are not signed in: the sign-in was interrupted.');
-    process.exit(130);
-  });
-  const url = given ?? serviceUrl();
+  onInterruption(() => note('You are not signed in: the sign-in was interrupted.'));
+  const { sessions, problem } = readUsableSessions();
+  const url = given ?? serviceUrl(sessions);
+  if (problem !== undefined) note(`${problem} It is replaced once you are signed in.`);
   const session = await signIn(url, device === true);
   const credential = { token: session.accessToken, source: 'weir login' } as const;
   const me = readMe((await exchange('GET', '/api/v1/me', {}, { url, credential })).body, url);
-  await withSessionLock(async () => {
-    const { services } = readSessions();
-    writeSessions({ current: url, services: { ...services, [url]: session } });
-  });
+  await keepSession(url, session);
   const overriding = credentialsSet();
   if (overriding.length > 0)
     note(`${overriding.join(' and ')} is set, and commands use that instead of your session.`);
@@ -63,7 +67,7 @@ async function signIn(url: string, device: boolean): Promise<Session> {
   const { getProvider } = await import('./identity-provider.ts');
   const provider = await getProvider(url);
   // Nobody is to sign in for a session that cannot be kept.
-  await withSessionLock(async () => readSessions());
+  await withSessionLock(async () => undefined);
   if (!device) {
     const { browserSignIn } = await import('./sign-in.ts');
     const session = await browserSignIn(provider);
@@ -126,10 +130,17 @@ export function addWhoamiCommand(program: Command): void {
 async function whoami(): Promise<CommandResult> {
   const [service, me] = [serviceUrl(), await getMe()];
   const { source } = await getCredential(service);
+  const signIn = source === 'WEIR_API_KEY' ? await findSignIn(service) : undefined;
+  const instead = signIn ? `; for what the key may not do, ${CREDENTIALS[signIn]}` : '';
   return {
-    json: { service, credential: source, ...me },
-    text: `${describe(me)}\n${service}, with ${CREDENTIALS[source]}\n\n${listProjects(me).join('\n')}`,
+    json: { service, credential: source, ...(signIn && { signIn }), ...me },
+    text: `${describe(me)}\n${service}, with ${CREDENTIALS[source]}${instead}\n\n${listProjects(me).join('\n')}`,
   };
+}
+
+/** Finds the sign-in that commands use for what WEIR_API_KEY may not do. */
+async function findSignIn(service: string): Promise<Credential['source'] | undefined> {
+  return (await getCredential(service, { jwtOnly: true }).catch(() => undefined))?.source;
 }
 
 function describe(me: Me): string {

@@ -1,11 +1,11 @@
 // The sessions of `weir login`, one for each service, in a file that only its owner can read.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ProcessLock, takeProcessLock } from '../../dev/processes/process-lock.ts';
-import { readState, writeState } from '../../dev/state-folder.ts';
+import { writeState } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 const FILE = 'sessions.json';
@@ -29,16 +29,58 @@ const stored = z.object({
 });
 type Sessions = z.output<typeof stored>;
 
+const UNREADABLE: { [code: string]: string } = {
+  EACCES: 'you may not read it',
+  EPERM: 'you may not read it',
+  EISDIR: 'it is a folder',
+};
+
 /** Reads all sessions. Throws a ServiceError, which repeats nothing of the file, when it cannot. */
 export function readSessions(): Sessions {
+  const { sessions, problem } = inspectFile();
+  if (sessions) return sessions;
+  throw new ServiceError(
+    'CONFLICT',
+    `${problem} Sign in again with weir login, which replaces it. WEIR_TOKEN and WEIR_API_KEY work without it.`,
+  );
+}
+
+/** Reads all sessions for a new sign-in: none, and the `problem`, where the file is broken. */
+export function readUsableSessions(): { sessions: Sessions; problem?: string } {
+  const { sessions = { services: {} }, problem } = inspectFile();
+  return { sessions, ...(problem !== undefined && { problem }) };
+}
+
+/** Reads the file, or says what is wrong with it. */
+function inspectFile(): { sessions: Sessions; problem?: never } | { sessions?: never; problem: string } {
+  const problem = (why: string) => ({
+    problem: `${sessionsFile()} cannot be read as the sessions of weir login: ${why}.`,
+  });
   try {
-    return stored.parse(readState(folder(), FILE) ?? { services: {} });
-  } catch {
-    throw new ServiceError(
-      'CONFLICT',
-      `${path.join(folder(), FILE)} cannot be read as the sessions of weir login. Delete it, or make it readable, and sign in again.`,
-    );
+    const { data } = stored.safeParse(JSON.parse(readFileSync(sessionsFile(), 'utf8')));
+    return data ? { sessions: data } : problem('it has another form');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // What is in the place of its folder is said when a session is to be kept.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { sessions: { services: {} } };
+    return problem(UNREADABLE[code] ?? (error instanceof SyntaxError ? 'it is not JSON' : code));
   }
+}
+
+/** Moves a broken file out of the way of the next one. Call it inside `withSessionLock` only. */
+function setAside(): void {
+  const aside = `${sessionsFile()}.broken`;
+  rmSync(aside, { recursive: true, force: true });
+  renameSync(sessionsFile(), aside);
+}
+
+/** Keeps a new session, and makes its service the current one. A broken file is set aside. */
+export async function keepSession(url: string, session: Session): Promise<void> {
+  await withSessionLock(async () => {
+    const { sessions, problem } = readUsableSessions();
+    if (problem !== undefined) setAside();
+    writeSessions({ current: url, services: { ...sessions.services, [url]: session } });
+  });
 }
 
 /** Replaces all sessions. Call it inside `withSessionLock` only. */
@@ -78,6 +120,10 @@ function takeLock(file: string): ProcessLock {
       `No session can be kept in ${folder()} (${(error as Error).message}). Make it writable, or set XDG_CONFIG_HOME to another folder.`,
     );
   }
+}
+
+function sessionsFile(): string {
+  return path.join(folder(), FILE);
 }
 
 function folder(): string {

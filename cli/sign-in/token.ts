@@ -36,7 +36,7 @@ async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
   return describeToken((await getLocalToken(identity, form)).access_token);
 }
 
-/** Gets the token with which the other commands act; API keys are passed over. */
+/** Gets the token with which the other commands act; API keys are not used. */
 async function currentToken(): Promise<CommandResult> {
   const { token } = await getCredential(serviceUrl(), { jwtOnly: true });
   return describeToken(token);

@@ -13,6 +13,8 @@ export type Counts = {
   matching: string[];
   refused: { executionId: string; code: string; errorMessage: string }[];
   stoppedBy: string | null;
+  /** The bulk retries that began, and the path of the project of each. */
+  bulkRetries: { bulk_id: string; project: string }[];
 };
 
 const DONE = {
@@ -21,10 +23,10 @@ const DONE = {
 };
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g;
 
-/** Describes in a sentence how many runs were changed (in a dry run: would be) and passed over, and why the command stopped. */
+/** Describes in a sentence how many runs were changed (in a dry run: would be) and not retried, and why the command stopped. */
 export function describeCounts(how: keyof typeof DONE, counts: Counts, dryRun = false): string {
   const { done, matching, refused, stoppedBy } = counts;
-  const passed = how === 'retry' ? `, ${refused.length} passed over` : '';
+  const passed = how === 'retry' ? `, ${refused.length} not retried` : '';
   if (dryRun)
     return `${countRuns(matching.length)} would be ${how === 'retry' ? 'retried' : 'cancelled'}${passed}.`;
   const stopped = stoppedBy
@@ -33,7 +35,7 @@ export function describeCounts(how: keyof typeof DONE, counts: Counts, dryRun = 
   return `${DONE[how](countRuns(done.length))}${passed}.${stopped}`;
 }
 
-/** Lists the reasons why runs were passed over, the most frequent first. */
+/** Lists the reasons why runs were not retried, the most frequent first. */
 export function countReasons(refused: Counts['refused']): string[] {
   const reasons = new Map<string, number>();
   for (const { errorMessage } of refused) {

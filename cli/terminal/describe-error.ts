@@ -2,6 +2,7 @@ import type { ConnectionFailed } from '../../db/connection/database-errors.ts';
 import { FREE_CONNECTIONS } from '../../db/connection/free-connections.ts';
 import { OTHER_CLUSTER } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { type Detail, Refusal, Unreachable } from '../api/to-error.ts';
 
 /** Advice by error code of Node.js or PostgreSQL, for errors that a person can do something about. */
 const ADVICE: { [code: string]: string } = {
@@ -27,6 +28,14 @@ const SLOW = 'A statement took over 20 s, and was cancelled. It changed nothing:
 /** Finds out by name: the class would load the database's driver for every command. */
 function isConnectionFailed(error: unknown): error is ConnectionFailed {
   return error instanceof Error && error.name === 'ConnectionFailed';
+}
+
+/** Describes an error as the HTTP API does, with the fields of the service's own `detail`. */
+export function toDetail(error: unknown): Detail {
+  if ((error instanceof Refusal || error instanceof Unreachable) && error.detail) return error.detail;
+  const message = describeError(error);
+  if (error instanceof ServiceError) return { ...error.extra, code: error.code, message };
+  return { code: error instanceof Unreachable ? error.code : 'COMMAND_FAILED', message };
 }
 
 /** Describes an error in a sentence for the person at the terminal, never as a stack trace. */

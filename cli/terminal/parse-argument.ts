@@ -5,6 +5,7 @@ import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
 import { userIdSchema } from '../../api/auth/user-identifiers.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/moment.ts';
+import { describeIssue } from '../../api/http/zod-input.ts';
 import type { VersionChoice } from '../../api/runs/run-shapes/repetitions.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
@@ -85,6 +86,7 @@ export function parseId(what: string, list: string) {
 }
 
 export const parseRunId = parseId('a run', 'runs list');
+export const parseBulkId = parseId('a bulk retry', 'runs bulk list');
 
 /** Parses one of several ids. */
 export function parseRunIds(text: string, before: string[] = []): string[] {
@@ -125,7 +127,7 @@ export function parseHttpAddress(text: string): URL {
 /** Makes a parser of text that the service takes as a field of a query: `schema` is the service's own. */
 export function parseField(schema: z.ZodType) {
   return (text: string): string => {
-    const { error } = schema.safeParse(text);
+    const { error } = schema.safeParse(text, { error: describeIssue });
     if (error) throw new InvalidArgumentError(`It ${error.issues[0]?.message}.`);
     return text;
   };
@@ -134,9 +136,16 @@ export function parseField(schema: z.ZodType) {
 /** Parses the number of a published version. */
 export const parseVersionNumber = parseWholeNumber(1, VERSION_MAX);
 
+/** Parses the number of a version; `words`: what else the option accepts. */
+export function parseVersionOr(words: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`Give ${words}, or the number of a version.`);
+  return parseVersionNumber(text);
+}
+
 /** Parses the version in which runs are run again. */
 export function parseVersionChoice(text: string): VersionChoice {
-  return text === 'original' || text === 'production' ? text : parseVersionNumber(text);
+  if (text === 'original' || text === 'production') return text;
+  return parseVersionOr('original or production', text);
 }
 
 function parse(schema: typeof nameSchema, text: string): string {

@@ -16,9 +16,20 @@ export function printLine(text: string, stream: NodeJS.WriteStream = process.std
   stream.write(escapeControls(text.endsWith('\n') ? text : `${text}\n`));
 }
 
-/** Prints a line for people to stderr, beside what a command prints for scripts. */
+let isForScripts = false;
+
+/** Sets whether the command has `--json`: each line of stderr is then a JSON object, too. */
+export function printForScripts(json: boolean): void {
+  isForScripts = json;
+}
+
+export function printsForScripts(): boolean {
+  return isForScripts;
+}
+
+/** Prints a line for people to stderr, beside what a command prints for scripts; with `--json` as `{"note": …}`. */
 export function note(text: string): void {
-  printLine(text, process.stderr);
+  printLine(isForScripts ? JSON.stringify({ note: text }) : text, process.stderr);
 }
 
 /** Formats rows as columns, numbers to the right; returns `empty` when there are no rows. */
@@ -70,4 +81,9 @@ export function printResult(result: CommandResult, command: Command): void {
 export function printed<A extends unknown[]>(work: (...args: A) => Promise<CommandResult>) {
   return async (...args: [...A, Command]): Promise<void> =>
     printResult(await work(...(args.slice(0, -1) as A)), args.at(-1) as Command);
+}
+
+/** Makes the action of a command as `printed` does, of work whose files are loaded when the command runs. */
+export function printedBy<A extends unknown[]>(load: () => Promise<(...args: A) => Promise<CommandResult>>) {
+  return printed(async (...args: A) => (await load())(...args));
 }

@@ -17,7 +17,11 @@ export type BlockState = {
   errorMessage?: string;
   usage: {
     promptTokens: number | null;
+    cachedTokens: number;
+    cacheWriteTokens: number;
     completionTokens: number | null;
+    reasoningTokens: number;
+    estimated?: true;
     cost: number;
     uncharged?: number;
     ms: number;
@@ -51,7 +55,14 @@ type Run = {
   cost: number;
 };
 
-type Entry = { at: string | Date; actor: string; action: string; resourceId: string; details: object };
+type Entry = {
+  id: string;
+  at: string | Date;
+  actor: string;
+  action: string;
+  resourceId: string;
+  details: object;
+};
 
 type Key = ReturnType<typeof toApiKey>;
 
@@ -90,13 +101,14 @@ export function assistantTable(assistants: ReturnType<typeof toAssistant>[], emp
 /** Formats one row per entry of the audit log. */
 export function auditTable(entries: Entry[]): string {
   return formatTable(
-    ['at', 'actor', 'action', 'resource', 'details'],
+    ['at', 'actor', 'action', 'resource', 'details', 'id'],
     entries.map((entry) => [
       formatTime(entry.at),
       entry.actor,
       entry.action,
       entry.resourceId,
       JSON.stringify(entry.details),
+      entry.id,
     ]),
     'There are no entries.',
   );
@@ -147,14 +159,30 @@ function tokensOf({ usage: { promptTokens, completionTokens } }: BlockState): nu
   return promptTokens === null || completionTokens === null ? undefined : promptTokens + completionTokens;
 }
 
+/** Lists the tokens that have prices of their own, or that the answer does not show. */
+function partsOf({ usage }: BlockState): string {
+  const parts = [
+    usage.cachedTokens && `${usage.cachedTokens} cached`,
+    usage.cacheWriteTokens && `${usage.cacheWriteTokens} written to the cache`,
+    usage.reasoningTokens && `${usage.reasoningTokens} of reasoning`,
+    usage.estimated && 'estimated',
+  ].filter(Boolean);
+  return parts.length > 0 ? ` (${parts.join(', ')})` : '';
+}
+
 /** Formats one block as a line. */
 export function blockLine(block: BlockState): string {
   const tokens = tokensOf(block) ?? 0;
   const { cost, uncharged } = block.usage;
   const beyond = uncharged ? ` (${uncharged} more are not charged)` : '';
-  const spent = tokens > 0 ? `, ${tokens} tokens, ${cost} credits${beyond}` : '';
+  const spent = tokens > 0 ? `, ${tokens} tokens${partsOf(block)}, ${cost} credits${beyond}` : '';
   const line = `${block.status} ${block.key} (${block.name}) ${block.usage.ms} ms${spent}`;
   return oneLine(block.errorMessage === undefined ? line : `${line}: ${block.errorMessage}`);
+}
+
+/** Formats the notes of a run about its cost as lines. */
+export function noteLines(notes: string[] = []): string[] {
+  return notes.map((text) => `note: ${oneLine(text)}`);
 }
 
 /** Formats one block under way as a line. */

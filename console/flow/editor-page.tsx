@@ -10,8 +10,10 @@ import { EmptyFlow } from './editor/empty-flow.tsx';
 import { Side } from './editor/side.tsx';
 import { OpenStep, useDraft, useFlow } from './flow-context.ts';
 import { FlowGraph } from './graph/flow-graph.tsx';
+import { PinnedStepsContext } from './graph/graph-props.ts';
 import { useDraftEditing } from './graph/use-draft-editing.ts';
 import { Inspector } from './inspector/inspector.tsx';
+import { usePins } from './try/pins.ts';
 import { TryPanel } from './try/try-panel.tsx';
 import { useTryStatuses } from './try/use-try.ts';
 
@@ -26,6 +28,8 @@ export function EditorPage() {
   const [announcement, announce] = useState('');
   const editing = useDraftEditing(announce);
   const statuses = useTryStatuses();
+  const { pins } = usePins();
+  const pinned = useMemo(() => new Set(Object.keys(pins)), [pins]);
   const [hasOneBeside, hasNoneBeside] = [useNarrow(TWO_BESIDE), useNarrow(ONE_BESIDE)];
   const { step: named } = useSearch({ strict: false }) as { step?: unknown };
   const [isStepOpen, openStep] = useState(named !== undefined);
@@ -65,7 +69,9 @@ export function EditorPage() {
           <UndoDialog />
         </div>
         <div className={style.graph}>
-          <FlowGraph {...graph} onSelect={select} onOpen={open} editing={editing} />
+          <PinnedStepsContext value={pinned}>
+            <FlowGraph {...graph} onSelect={select} onOpen={open} editing={editing} />
+          </PinnedStepsContext>
           {graph.steps.length === 0 && <EmptyFlow editing={editing} hadSteps={hadSteps.current} />}
         </div>
         <Side

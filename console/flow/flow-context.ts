@@ -35,8 +35,6 @@ type Draft = Omit<DraftState, 'history'> &
     flowId: string;
     /** When the pages of the flow were opened, in milliseconds since 1970. Each visit has another number. */
     openedAt: number;
-    /** Notes of the service: blocks whose model has no key, and fields without effect. */
-    notes: string[];
     /** The ETag of the draft as last saved or read, for `If-Match`. */
     etag: string;
     /** The selected step, from the address. */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { fieldError } from '../api/api-error.ts';
 import { api, queryClient, refetch, type Schemas } from '../api/client.ts';
 import { hasRole, useProject } from '../shell/me.ts';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Dialog, DialogActions, FormDialog, useIsMounted } from '../ui/dialog.tsx';
 import { ErrorNote, Loading, Note } from '../ui/feedback.tsx';
@@ -34,20 +35,26 @@ export function FlowMenu() {
   const [copied, setCopied] = useState<FlowStart>();
   const close = () => setOpened(undefined);
   const yaml = useYaml();
-  const read = useMutation({
+  async function readDraft(): Promise<Step[]> {
+    const { data } = await api.GET(`${FLOW}/draft`, {
+      params: { path: { project_id: projectId, flow_id: flow.id } },
+    });
+    return toSteps(data?.steps ?? []);
+  }
+  const duplicate = useMutation({
+    mutationFn: readDraft,
+    onSuccess: (steps) => setCopied({ name: `${flow.name} (copy)`, description: flow.description, steps }),
+  });
+  const download = useMutation({
     async mutationFn() {
-      const { data } = await api.GET(`${FLOW}/draft`, {
-        params: { path: { project_id: projectId, flow_id: flow.id } },
-      });
-      return toSteps(data?.steps ?? []);
+      const steps = await readDraft();
+      const { data } = yaml.data ? yaml : await yaml.refetch({ throwOnError: true });
+      const text = data?.write(toFlowFile(flow, steps)) ?? '';
+      saveFile(new Blob([text], { type: 'text/yaml' }), `${flow.slug}.yaml`);
     },
   });
-  const duplicate = (steps: Step[]) =>
-    setCopied({ name: `${flow.name} (copy)`, description: flow.description, steps });
-  const download = (steps: Step[]) => {
-    const text = yaml.data?.write(toFlowFile(flow, steps));
-    if (text !== undefined) saveFile(new Blob([text], { type: 'text/yaml' }), `${flow.slug}.yaml`);
-  };
+  useOpenFromAddress('duplicate', () => duplicate.mutate());
+  useOpenFromAddress('export', () => download.mutate());
   return (
     <>
       <Menu
@@ -59,10 +66,8 @@ export function FlowMenu() {
         }
       >
         <MenuItem onAction={() => setOpened('edit')}>Name and description</MenuItem>
-        <MenuItem onAction={() => read.mutate(undefined, { onSuccess: duplicate })}>Duplicate</MenuItem>
-        <MenuItem onAction={() => read.mutate(undefined, { onSuccess: download })}>
-          Download as a file
-        </MenuItem>
+        <MenuItem onAction={() => duplicate.mutate()}>Duplicate</MenuItem>
+        <MenuItem onAction={() => download.mutate()}>Download as a file</MenuItem>
         <MenuItem tone="danger" onAction={() => setOpened('delete')}>
           Delete flow
         </MenuItem>
@@ -74,6 +79,7 @@ export function FlowMenu() {
           projectId={projectId}
           slugs={{ org, project }}
           begin={copied}
+          title={`Duplicate ${flow.name}`}
           onClose={() => setCopied(undefined)}
         />
       )}

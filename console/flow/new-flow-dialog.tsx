@@ -18,6 +18,9 @@ type Props = {
   slugs: { org: string; project: string };
   /** The flow to begin with: an example, or the flow to duplicate. Without it, the dialog asks. */
   begin?: FlowStart | undefined;
+  /** Whether the dialog begins with a flow file. */
+  isImport?: boolean;
+  title?: string;
   onClose: () => void;
 };
 
@@ -33,10 +36,11 @@ const STARTS = [
 ];
 
 /** Creates an empty flow, or one from an example, a file or another flow, and opens it. */
-export function NewFlowDialog({ projectId, slugs, begin, onClose }: Props) {
+export function NewFlowDialog(props: Props) {
+  const { projectId, slugs, begin, isImport = false, title = 'New flow', onClose } = props;
   const navigate = useNavigate();
   const isMounted = useIsMounted();
-  const [start, setStart] = useState(EMPTY);
+  const [start, setStart] = useState(isImport ? FILE : EMPTY);
   const [typedName, setName] = useState<string>();
   const [typedSlug, setSlug] = useState<string>();
   const [typedDescription, setDescription] = useState<string>();
@@ -68,7 +72,7 @@ export function NewFlowDialog({ projectId, slugs, begin, onClose }: Props) {
   });
   return (
     <FormDialog
-      title="New flow"
+      title={isImport ? 'Import a flow' : title}
       action="Create flow"
       isOpen
       onClose={onClose}
@@ -146,6 +150,6 @@ async function createFlow(project_id: string, body: Schemas['CreateFlow']): Prom
 async function replaceDraft({ projectId, id }: Schemas['Flow'], steps: object[]): Promise<void> {
   await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/draft', {
     params: { path: { project_id: projectId, flow_id: id }, header: { 'If-Match': '*' } },
-    body: { steps: steps as never },
+    body: { steps: steps as Schemas['Steps'] },
   });
 }

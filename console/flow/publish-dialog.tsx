@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { $api, api, refetch } from '../api/client.ts';
 import { refetchAfter } from '../api/query-options.ts';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { Button } from '../ui/button.tsx';
 import { FormDialog, useIsMounted } from '../ui/dialog.tsx';
 import { Note } from '../ui/feedback.tsx';
@@ -11,7 +12,8 @@ import { TextField } from '../ui/fields/text-field.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { eachStep } from './draft/steps.ts';
+import type { Problem } from './draft/problems.ts';
+import { eachStep, findStep } from './draft/steps.ts';
 import { useDraft, useFlow } from './flow-context.ts';
 import { isAnyPending, sumUpResults } from './tests/last-results.ts';
 import { FlowDifference } from './versions/flow-difference.tsx';
@@ -121,9 +123,9 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Lists what prevents publishing; nothing when the draft can be published. */
+/** Lists what prevents publishing, and notes; nothing when there is neither. */
 function PublishObstacles({ onLeave }: { onLeave: () => void }) {
-  const { saveState, message, problems, select } = useDraft();
+  const { saveState, message, problems, notes } = useDraft();
   const unsaved = UNSAVED[saveState];
   return (
     <>
@@ -135,28 +137,42 @@ function PublishObstacles({ onLeave }: { onLeave: () => void }) {
       {problems.length > 0 && (
         <Note tone="warn">
           <p>To fix before it can be published:</p>
-          <ul className={style.changes}>
-            {problems.slice(0, PROBLEMS_SHOWN_MAX).map(({ stepId, field, message }) => (
-              <li key={`${stepId} ${field} ${message}`}>
-                {stepId !== undefined && (
-                  <Button
-                    size="small"
-                    onPress={() => {
-                      onLeave();
-                      select(stepId);
-                    }}
-                  >
-                    {stepId}
-                  </Button>
-                )}
-                <span>{message}</span>
-              </li>
-            ))}
-            {problems.length > PROBLEMS_SHOWN_MAX && <li>and {problems.length - PROBLEMS_SHOWN_MAX} more</li>}
-          </ul>
+          <StepMessages messages={problems} onLeave={onLeave} />
+        </Note>
+      )}
+      {notes.length > 0 && (
+        <Note>
+          <p>Good to know:</p>
+          <StepMessages messages={notes} onLeave={onLeave} />
         </Note>
       )}
     </>
+  );
+}
+
+/** Lists problems or notes, each with a button that leaves the dialog for its step. */
+function StepMessages({ messages, onLeave }: { messages: Problem[]; onLeave: () => void }) {
+  const { steps, select } = useDraft();
+  return (
+    <ul className={style.changes}>
+      {messages.slice(0, PROBLEMS_SHOWN_MAX).map(({ stepId, field, message }) => (
+        <li key={`${stepId} ${field} ${message}`}>
+          {stepId !== undefined && (
+            <Button
+              size="small"
+              onPress={() => {
+                onLeave();
+                select(stepId);
+              }}
+            >
+              {findStep(steps, stepId)?.step.name ?? stepId}
+            </Button>
+          )}
+          <span>{message}</span>
+        </li>
+      ))}
+      {messages.length > PROBLEMS_SHOWN_MAX && <li>and {messages.length - PROBLEMS_SHOWN_MAX} more</li>}
+    </ul>
   );
 }
 
@@ -181,8 +197,8 @@ function TestNote() {
       The flow has test cases, which publishing does not run.{' '}
       {last && (
         <>
-          Their last results, the latest of <Time at={last.latest} />: {last.words}; the draft may have
-          changed since.{' '}
+          Their last results on the draft, the latest of <Time at={last.latest} />: {last.words}; the draft
+          may have changed since.{' '}
         </>
       )}
       <Link to="/orgs/$org/projects/$project/flows/$flow/tests" params={{ org, project, flow: flow.slug }}>
@@ -213,6 +229,7 @@ function refetchVersions(): Promise<void> {
 /** Opens the dialog that publishes the draft. */
 export function PublishButton() {
   const [isOpen, setOpen] = useState(false);
+  useOpenFromAddress('publish', () => setOpen(true));
   return (
     <>
       <Button variant="primary" onPress={() => setOpen(true)}>

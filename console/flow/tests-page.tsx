@@ -4,10 +4,13 @@ import { Pencil, Play, Plus, Trash2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { $api, api, refetch, type Schemas } from '../api/client.ts';
 import { PAGES, refetchAfter, refreshPages } from '../api/query-options.ts';
-import { StatusBadge } from '../ui/badge.tsx';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
+import { Badge, StatusBadge } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
+import { classes } from '../ui/classes.ts';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { EmptyState, ErrorNote, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { Select } from '../ui/fields/select.tsx';
 import { formatCredits, formatDuration } from '../ui/format.ts';
 import { Clipped, Panel, Row, Table, useTitle } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
@@ -15,7 +18,7 @@ import { showToast } from '../ui/toast.tsx';
 import { useDraft, useFlow } from './flow-context.ts';
 import { CaseDialog } from './tests/case-dialog.tsx';
 import { isAnyPending } from './tests/last-results.ts';
-import { type CaseDraft, getCaseOfRun } from './tests/test-case.ts';
+import { type CaseDraft, describeListed, getCaseOfRun, nameVersion } from './tests/test-case.ts';
 import { TestRunPanel, TestRunsPanel } from './tests/test-runs.tsx';
 import style from './tests/tests.module.css';
 
@@ -32,6 +35,7 @@ const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
 const CASES = `${FLOW}/test-cases` as const;
 const CASE = `${CASES}/{test_case_id}` as const;
 const RUNS = `${FLOW}/test-runs` as const;
+const VERSIONS_SHOWN = 20;
 
 /** The test cases of a flow with their last results, and its test runs. */
 export function TestsPage() {
@@ -40,7 +44,9 @@ export function TestsPage() {
   const { saveToRun } = useDraft();
   const [editing, setEditing] = useState<CaseDraft>();
   const [toDelete, setToDelete] = useState<Schemas['ListedTestCase']>();
-  const [testRunId, openTestRun] = useOpenTestRun();
+  const [version, setVersion] = useState('draft');
+  const { run: testRunId, against, open: openTestRun, compare } = useOpenTestRun();
+  useOpenFromAddress('new', () => setEditing({}));
   const ofRun = useCaseOfRun(setEditing);
   const path = { project_id: projectId, flow_id: flow.id };
   const query = $api.useInfiniteQuery(
@@ -60,8 +66,8 @@ export function TestsPage() {
   const start = useMutation({
     meta: { quiet: true },
     mutationFn: async (test_case_id?: string) => {
-      await saveToRun();
-      const body = test_case_id === undefined ? {} : { test_case_id };
+      if (version === 'draft') await saveToRun();
+      const body = { version: toVersion(version), ...(test_case_id !== undefined && { test_case_id }) };
       const { data } = await api.POST(RUNS, { params: { path }, body });
       return data as { test_run_id: string };
     },
@@ -96,13 +102,22 @@ export function TestsPage() {
         actions={
           <Row>
             {cases.length > 0 && add}
+            {cases.length > 0 && flow.latestVersion !== null && (
+              <Select
+                label="Version to test"
+                hideLabel
+                options={listVersions(flow)}
+                value={version}
+                onChange={setVersion}
+              />
+            )}
             <Button
               variant="primary"
               isDisabled={cases.length === 0}
               isPending={start.isPending}
               onPress={() => start.mutate(undefined)}
             >
-              <Play size={14} aria-hidden /> Run all on the draft
+              <Play size={14} aria-hidden /> Run all on {describeTested(version)}
             </Button>
           </Row>
         }
@@ -117,7 +132,10 @@ export function TestsPage() {
                 {add}
               </EmptyState>
             ) : (
-              <Table label="Test cases" head={['Name', 'Last result', 'Credits', 'Time', 'When', 'Actions']}>
+              <Table
+                label="Test cases"
+                head={['Name', 'Message', 'Expected', 'Last result', 'Credits', 'Time', 'When', 'Actions']}
+              >
                 {cases.map((testCase) => (
                   <CaseRow
                     key={testCase.test_case_id}
@@ -136,7 +154,13 @@ export function TestsPage() {
         <MoreButton query={query} />
       </Panel>
       {testRunId && (
-        <TestRunPanel key={testRunId} testRunId={testRunId} onClose={() => openTestRun(undefined)} />
+        <TestRunPanel
+          key={testRunId}
+          testRunId={testRunId}
+          against={against}
+          onCompare={compare}
+          onClose={() => openTestRun(undefined)}
+        />
       )}
       <TestRunsPanel onOpen={openTestRun} />
       {editing && (
@@ -167,7 +191,7 @@ export function TestsPage() {
 
 /** A row with a test case and its last result. */
 function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowProps) {
-  const { name, last_result: last } = testCase;
+  const { name, message, expected, has_tools, last_result: last } = testCase;
   return (
     <tr>
       <td className={style.name}>
@@ -178,12 +202,23 @@ function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowP
         ) : (
           <Clipped text={name} />
         )}
+        {has_tools && ' '}
+        {has_tools && <Badge>tools</Badge>}
         {last?.why && last.status !== 'passed' && <p className={style.why}>{last.why}</p>}
       </td>
-      <td>{last ? <StatusBadge status={last.status} /> : <span className={style.soft}>Never run</span>}</td>
+      <td className={style.value}>
+        <CutText text={message} label={`Message of ${name}`} />
+      </td>
+      <td className={style.value}>
+        <CutText text={describeListed(expected)} label={`Expectation of ${name}`} />
+      </td>
+      <td>
+        {last ? <StatusBadge status={last.status} /> : <span className={style.soft}>Never run</span>}
+        {last && last.version > 0 && <span className={style.soft}> on v{last.version}</span>}
+      </td>
       <td>{last ? formatCredits(last.cost) : ''}</td>
-      <td>{last?.ms != null ? formatDuration(last.ms) : ''}</td>
-      <td>{last && <Time at={last.tested_at} />}</td>
+      <td className={style.numeric}>{last?.ms != null ? formatDuration(last.ms) : ''}</td>
+      <td className={style.numeric}>{last && <Time at={last.tested_at} />}</td>
       <td className={style.actions}>
         <IconButton label={`Run ${name}`} size="small" isDisabled={isBusy} onPress={onRun}>
           <Play size={14} />
@@ -199,20 +234,65 @@ function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowP
   );
 }
 
-/** Reads and changes the open test run, which is a search parameter: `?run=<test_run_id>`. */
-function useOpenTestRun(): [string | undefined, (testRunId: string | undefined) => void] {
-  const { run } = useSearch({ strict: false }) as { run?: unknown };
-  const navigate = useNavigate();
+/** A text cut after two lines; a click shows all of it. */
+function CutText({ text, label }: { text: string; label: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (text === '') return <span className={style.soft}>Empty</span>;
+  return (
+    <button
+      type="button"
+      className={classes(style.cut, isOpen && style.whole)}
+      aria-expanded={isOpen}
+      aria-label={`${label}: ${text}`}
+      dir="auto"
+      onClick={() => setOpen(!isOpen)}
+    >
+      {text}
+    </button>
+  );
+}
+
+function listVersions({ latestVersion, productionVersion }: Schemas['Flow']) {
+  const latest = latestVersion ?? 0;
+  const numbers = Array.from({ length: Math.min(latest, VERSIONS_SHOWN) }, (_, index) => latest - index);
   return [
-    typeof run === 'string' ? run : undefined,
-    (testRunId) =>
-      void navigate({
-        to: '.',
-        search: ((search: object) => ({ ...search, run: testRunId })) as never,
-        replace: true,
-        resetScroll: false,
-      }),
+    { id: 'draft', label: 'Draft' },
+    ...(productionVersion === null
+      ? []
+      : [{ id: 'production', label: `Production (${nameVersion(productionVersion)})` }]),
+    ...numbers.map((number) => ({ id: String(number), label: nameVersion(number) })),
   ];
+}
+
+function describeTested(version: string): string {
+  if (version === 'draft') return 'the draft';
+  return version === 'production' ? version : nameVersion(Number(version));
+}
+
+function toVersion(id: string): 'draft' | 'production' | number {
+  return id === 'draft' || id === 'production' ? id : Number(id);
+}
+
+/**
+ * Reads and changes the open test run and the test run beside it in a comparison. Both are search parameters:
+ * `?run=<test_run_id>&against=<test_run_id>`.
+ */
+function useOpenTestRun() {
+  const { run, against } = useSearch({ strict: false }) as { run?: unknown; against?: unknown };
+  const navigate = useNavigate();
+  const go = (changed: { run?: string | undefined; against: string | undefined }) =>
+    void navigate({
+      to: '.',
+      search: ((search: object) => ({ ...search, ...changed })) as never,
+      replace: true,
+      resetScroll: false,
+    });
+  return {
+    run: typeof run === 'string' ? run : undefined,
+    against: typeof against === 'string' ? against : undefined,
+    open: (run: string | undefined) => go({ run, against: undefined }),
+    compare: (against: string | undefined) => go({ against }),
+  };
 }
 
 /**

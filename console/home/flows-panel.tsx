@@ -146,7 +146,7 @@ function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: string; pro
                     to={`${FLOW}/runs/$executionId`}
                     params={{ ...params, executionId: flow.lastRun.executionId }}
                   >
-                    <StatusBadge status={flow.lastRun.status} code={flow.lastRun.code} />{' '}
+                    <StatusBadge status={flow.lastRun.outcome ?? flow.lastRun.status} />{' '}
                     <Time at={flow.lastRun.startedAt} />
                   </Link>
                 ) : (

@@ -5,6 +5,7 @@ import examples from '../flow/examples.json';
 import { type FlowStart, NewFlowDialog } from '../flow/new-flow-dialog.tsx';
 import { Invitations } from '../shell/join-organization.tsx';
 import { useProject } from '../shell/me.ts';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { EmptyState, QueryView } from '../ui/feedback.tsx';
@@ -24,12 +25,9 @@ const RECENT = 8;
 export function ProjectPage() {
   const slugs = useParams({ from: '/orgs/$org/projects/$project/' });
   const { project } = useProject(slugs);
-  const [isOpen, setOpen] = useState(false);
-  const [begin, setBegin] = useState<FlowStart>();
-  function open(example: FlowStart | undefined) {
-    setBegin(example);
-    setOpen(true);
-  }
+  const [opened, setOpened] = useState<{ begin?: FlowStart; isImport?: boolean }>();
+  useOpenFromAddress('new', () => setOpened({}));
+  useOpenFromAddress('import', () => setOpened({ isImport: true }));
   const flows = useFlows(project.id);
   const runs = $api.useQuery(
     'get',
@@ -40,7 +38,7 @@ export function ProjectPage() {
   const all = flows.data?.pages.flatMap((page) => page.flows) ?? [];
   const newest = runs.data?.runs ?? [];
   const create = (
-    <Button variant="primary" onPress={() => open(undefined)}>
+    <Button variant="primary" onPress={() => setOpened({})}>
       New flow
     </Button>
   );
@@ -59,7 +57,7 @@ export function ProjectPage() {
               >
                 {create}
               </EmptyState>
-              <Examples onChoose={(example) => open(example)} />
+              <Examples onChoose={(begin) => setOpened({ begin })} />
             </Panel>
           )
         }
@@ -67,8 +65,13 @@ export function ProjectPage() {
       <QueryView query={runs}>{() => <RecentRuns runs={newest} slugs={slugs} />}</QueryView>
       {/* Last, so that it moves nothing when it appears late. */}
       {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
-      {isOpen && (
-        <NewFlowDialog projectId={project.id} slugs={slugs} begin={begin} onClose={() => setOpen(false)} />
+      {opened && (
+        <NewFlowDialog
+          {...opened}
+          projectId={project.id}
+          slugs={slugs}
+          onClose={() => setOpened(undefined)}
+        />
       )}
     </Page>
   );
@@ -115,7 +118,7 @@ function RecentRuns({ runs, slugs }: { runs: Run[]; slugs: { org: string; projec
                 to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
                 params={{ ...slugs, flow: run.flow, executionId: run.executionId }}
               >
-                <StatusBadge status={run.status} code={run.code} />
+                <StatusBadge status={run.outcome ?? run.status} />
               </Link>
             </td>
             <td>{run.flow}</td>

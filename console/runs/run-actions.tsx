@@ -73,7 +73,8 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           isPending={repeat.isPending}
           onPress={() => repeat.start('retry')}
         >
-          <RotateCcw size={13} aria-hidden /> Retry from the failed step
+          <RotateCcw size={13} aria-hidden /> Retry from the{' '}
+          {run.outcome === 'cancelled' ? 'cancelled' : 'failed'} step
         </Button>
       )}
       <Menu

@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { isMissing } from '../api/api-error.ts';
 import { useProject } from '../shell/me.ts';
 import { StatusBadge } from '../ui/badge.tsx';
@@ -12,6 +12,7 @@ import { BlockDetail } from './detail/block-detail.tsx';
 import { RunDetail } from './detail/run-detail.tsx';
 import { useTypedResults } from './detail/tool-results.tsx';
 import { RunActions } from './run-actions.tsx';
+import { RunNeighbours } from './run-neighbours.tsx';
 import style from './run-page.module.css';
 import { BlockNotLoaded, type MoreBlocks, RunError, RunFacts } from './run-summary.tsx';
 import { chosenExecution, nameExecution } from './trace/executions.ts';
@@ -21,6 +22,9 @@ import { useRun } from './use-run.ts';
 
 const route = getRouteApi('/orgs/$org/projects/$project/flows/$flow/runs/$executionId');
 
+/** As in run-page.module.css. */
+const ONE_COLUMN = '(max-width: 1100px)';
+
 /** One run: its blocks over time or on the graph, and the details of the selected block. */
 export function RunPage() {
   const path = route.useParams();
@@ -29,35 +33,69 @@ export function RunPage() {
   const { organization, project } = useProject(path);
   const { run, blocks, executions, steps, treeError, now, more } = useRun(path);
   const typed = useTypedResults(path.executionId);
+  const detail = useRef<HTMLElement>(null);
   const root = useMemo(
     () => (run.data ? buildSpans(run.data, steps, executions, now) : undefined),
     [run.data, steps, executions, now],
   );
   if (run.error && !run.data)
     return <NoRun error={run.error} path={path} onRetry={() => void run.refetch()} />;
+  const title = `Run ${shortId(path.executionId)}`;
+  const chosen = chosenExecution(executions, view);
+  // The same element while the next run is loading, so that its buttons keep the focus.
+  const actions = (
+    <>
+      <RunNeighbours
+        place={{ organizationId: organization.id, projectId: project.id }}
+        path={path}
+        view={view}
+        isKnown={run.data !== undefined}
+      />
+      {run.data && (
+        <RunActions
+          key={path.executionId}
+          run={run.data}
+          path={path}
+          chosen={chosen}
+          steps={steps}
+          projectId={project.id}
+        />
+      )}
+    </>
+  );
   if (!run.data || !root)
     return (
-      <Page title="Run">
+      <Page title={title} isFull actions={actions}>
         <Loading label="Loading the run …" />
       </Page>
     );
 
-  const chosen = chosenExecution(executions, view);
   const siblings = chosen ? executions.filter(({ step_id }) => step_id === chosen.step_id) : [];
   function choose(execution: Execution | undefined) {
     const block = execution && nameExecution(executions, execution);
-    void navigate({ search: { ...block, ...(view.view && { view: view.view }) }, replace: true });
+    void navigate({
+      search: ({ view, list }) => ({ ...block, ...(view && { view }), ...(list && { list }) }),
+      replace: true,
+    });
+  }
+  /** Brings the details into view in a narrow window, where they are below the blocks. */
+  function showDetail() {
+    if (matchMedia(ONE_COLUMN).matches) detail.current?.scrollIntoView({ block: 'start' });
   }
   return (
     <Page
-      title={`Run ${shortId(path.executionId)}`}
+      title={title}
       isFull
-      beside={<StatusBadge status={run.data.status} code={'code' in run.data ? run.data.code : undefined} />}
+      beside={<StatusBadge status={run.data.outcome ?? run.data.status} />}
       text={
         <nav aria-label="Breadcrumb" className={style.crumbs}>
           <ol>
             <li>
-              <Link to="/orgs/$org/projects/$project/runs" params={path}>
+              <Link
+                to="/orgs/$org/projects/$project/runs"
+                params={path}
+                search={view.list === 'all' ? {} : (view.list ?? {})}
+              >
                 Runs
               </Link>
             </li>
@@ -72,12 +110,24 @@ export function RunPage() {
           </ol>
         </nav>
       }
-      actions={<RunActions run={run.data} path={path} chosen={chosen} steps={steps} projectId={project.id} />}
+      actions={actions}
     >
-      <div className={style.page}>
+      <div key={path.executionId} className={style.page}>
         <RunFacts run={run.data} path={path} root={root} now={now} />
+        {blocks.data?.notes.map((note) => (
+          <Note key={note}>{note}</Note>
+        ))}
         {run.error && <ErrorNote error={run.error} />}
-        <RunError run={run.data} steps={steps} executions={executions} more={more} onChoose={choose} />
+        <RunError
+          run={run.data}
+          steps={steps}
+          executions={executions}
+          more={more}
+          onChoose={(execution) => {
+            choose(execution);
+            showDetail();
+          }}
+        />
         <div className={style.columns}>
           <TracePanel
             root={root}
@@ -93,9 +143,10 @@ export function RunPage() {
               })
             }
             onChoose={choose}
+            onOpen={showDetail}
             more={more}
           />
-          <section className={style.detail} aria-label={chosen ? 'Block' : 'Run'}>
+          <section ref={detail} className={style.detail} aria-label={chosen ? 'Block' : 'Run'}>
             {chosen ? (
               <BlockDetail
                 key={spanKey(chosen)}

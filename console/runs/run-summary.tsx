@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { $api } from '../api/client.ts';
 import type { Step } from '../flow/draft/steps.ts';
-import { hasRole, useProject, useUserName } from '../shell/me.ts';
+import { useProject, useUserName } from '../shell/me.ts';
+import { useActorName, useKeyNames } from '../shell/use-actor-name.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { formatCount, formatCredits, formatDuration, shortId } from '../ui/format.ts';
@@ -101,7 +101,8 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
       </Fact>
       {run.cancelledAt && (
         <Fact name="Cancelled by">
-          {run.cancelledBy}, <Time at={run.cancelledAt} />
+          {run.cancelledBy && <ActorName actor={run.cancelledBy} path={path} />},{' '}
+          <Time at={run.cancelledAt} />
         </Fact>
       )}
       <Fact name="Credits">{formatCredits(run.cost)}</Fact>
@@ -114,6 +115,16 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
       {run.repeats && (
         <Fact name="Repeats">
           <RunLink path={path} executionId={run.repeats} />
+        </Fact>
+      )}
+      {run.bulk_id && (
+        <Fact name="Bulk retry">
+          <Link
+            to="/orgs/$org/projects/$project/bulk-retries/$bulkId"
+            params={{ org, project, bulkId: run.bulk_id }}
+          >
+            <code>{shortId(run.bulk_id)}</code>
+          </Link>
         </Fact>
       )}
       {run.repeatedBy && (
@@ -129,23 +140,22 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
 function Starter({ run, path: { org, project } }: { run: Run; path: RunPath }) {
   const found = useProject({ org, project });
   const nameOfUser = useUserName(found.organization.id);
-  const keys = $api.useQuery(
-    'get',
-    '/api/v1/projects/{project_id}/api-keys',
-    { params: { path: { project_id: found.project.id } } },
-    { enabled: run.keyId !== null && hasRole(found.organization, 'admin') },
-  );
-  if (run.keyId) {
-    const name = keys.data?.apiKeys.find(({ keyId }) => keyId === run.keyId)?.name;
+  if (run.keyId)
     return (
       <>
-        Key <span title={run.keyId}>{name ?? <code>{run.keyId}</code>}</span>{' '}
-        {run.environment === 'test' && <Badge>test</Badge>}
+        Key <KeyName keyId={run.keyId} found={found} /> {run.environment === 'test' && <Badge>test</Badge>}
       </>
     );
-  }
   if (run.startedBy !== null) return <span title={run.startedBy}>{nameOfUser(run.startedBy)}</span>;
   return run.mode === 'test' ? 'A test case' : 'The service';
+}
+
+function KeyName({ keyId, found }: { keyId: string; found: ReturnType<typeof useProject> }) {
+  return <span title={keyId}>{useKeyNames(found).get(keyId) ?? <code>{keyId}</code>}</span>;
+}
+
+function ActorName({ actor, path: { org, project } }: { actor: string; path: RunPath }) {
+  return <span title={actor}>{useActorName(useProject({ org, project }))(actor)}</span>;
 }
 
 /** Links to another run of the same flow. */

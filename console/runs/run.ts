@@ -9,12 +9,13 @@ export type RunPath = { org: string; project: string; flow: string; executionId:
 
 type Refused = components['schemas']['RetriedRuns']['refused'];
 
-/** Reasons by error code. The messages themselves differ, because each names another run. */
+/** Reasons in place of messages about the API, by error code. */
 const REASONS: Record<string, string> = {
-  CONFLICT: 'cancelled, or run again since',
   INVALID_VERSION: 'a run of the draft: try the draft again',
   FLOW_NOT_FOUND: 'its flow or version is not there any more',
 };
+
+const OTHER_RUN = /, as [0-9a-f-]{36}/g;
 
 /** Returns `v3`, or `draft` for version 0. */
 export function versionName(version: number): string {
@@ -28,7 +29,7 @@ export const STATUS_NAMES: Record<string, string> = {
   cancelled: 'Cancelled',
   refused: 'Refused by the model',
   tool_calls_required: 'Waiting for tools',
-  in_progress: 'Between steps',
+  in_progress: 'Waiting for the next call',
 };
 
 /** The names of the ways to start a run. */
@@ -39,12 +40,14 @@ export const MODE_NAMES: Record<string, string> = {
   test: 'Test case',
 };
 
-/** Counts the reasons for which runs were skipped, most frequent first. */
+/** Counts the reasons for which runs were skipped, most frequent first, whichever run a message names. */
 export function countReasons(refused: Refused): [reason: string, count: number][] {
-  const messages = new Map(refused.map(({ code, errorMessage }) => [code, REASONS[code] ?? errorMessage]));
-  return [...messages]
-    .map(([code, reason]): [string, number] => [reason, refused.filter((run) => run.code === code).length])
-    .sort((a, b) => b[1] - a[1]);
+  const reasons = new Map<string, number>();
+  for (const { code, errorMessage } of refused) {
+    const reason = REASONS[code] ?? errorMessage.replaceAll(OTHER_RUN, '');
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  return [...reasons].sort((a, b) => b[1] - a[1]);
 }
 
 /** Returns the API path of a run, followed by `rest`. */

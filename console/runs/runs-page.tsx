@@ -1,26 +1,30 @@
 import { getRouteApi, useParams } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { $api } from '../api/client.ts';
 import { hasRole, useProject, useUserName } from '../shell/me.ts';
+import { useKeyNames } from '../shell/use-actor-name.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { EmptyState, ErrorNote, Loading } from '../ui/feedback.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Page } from '../ui/page.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { BulkActions } from './list/bulk-actions.tsx';
+import { ErrorGroups } from './list/error-groups.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
+import { HourChart } from './list/hour-chart.tsx';
 import { RunTable } from './list/run-table.tsx';
 import { useRuns } from './list/use-runs.ts';
 import style from './runs-page.module.css';
-import { isFiltered, type RunFilter } from './search.ts';
+import { isFiltered, type RunFilter, uncountedFilters } from './search.ts';
 
 const route = getRouteApi('/orgs/$org/projects/$project/runs');
 const CHOICES_MAX = 200;
 
 /** The runs of a project or organization, newest first and up to date. */
 export function RunsPage() {
-  const { organization, project } = useProject(route.useParams());
+  const found = useProject(route.useParams());
+  const { organization, project } = found;
   const filter = route.useSearch();
   const navigate = route.useNavigate();
   const runs = useRuns({ organizationId: organization.id, projectId: project.id }, filter);
@@ -36,14 +40,10 @@ export function RunsPage() {
     { enabled: maySeeKeys },
   );
   const nameOfUser = useUserName(organization.id);
-  const keyNames = useMemo(
-    () => new Map(keys.data?.apiKeys.map(({ keyId, name }) => [keyId, name])),
-    [keys.data],
-  );
-  const idField = useSlashKey();
+  const keyNames = useKeyNames(found);
+  const searchField = useSlashKey();
+  const uncounted = uncountedFilters(filter);
   const { list, rows, fresh } = runs;
-  const { fetchNextPage } = list;
-  const fetchMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   function change(next: RunFilter) {
     // Choosing the same filter again does not change the address.
     if (JSON.stringify(next) === JSON.stringify(filter)) runs.restartRange();
@@ -55,14 +55,19 @@ export function RunsPage() {
       title="Runs"
       isFull
       actions={
-        <BulkActions
-          projectId={project.id}
-          filter={runs.fixedFilter}
-          production={
-            flows.data?.flows.find(({ slug }) => slug === filter.flow)?.productionVersion ?? undefined
-          }
-          onDone={() => void list.refetch()}
-        />
+        <>
+          <LinkButton to="/orgs/$org/projects/$project/bulk-retries" params={route.useParams()}>
+            Bulk retries
+          </LinkButton>
+          <BulkActions
+            projectId={project.id}
+            filter={runs.fixedFilter}
+            production={
+              flows.data?.flows.find(({ slug }) => slug === filter.flow)?.productionVersion ?? undefined
+            }
+            onDone={() => void list.refetch()}
+          />
+        </>
       }
     >
       <div className={style.page}>
@@ -70,7 +75,7 @@ export function RunsPage() {
           filter={filter}
           rangeFrom={runs.rangeFrom}
           onChange={change}
-          idField={idField}
+          searchField={searchField}
           choices={{
             flows: flows.data?.flows ?? [],
             hasMoreFlows: flows.data?.hasMore ?? false,
@@ -78,6 +83,28 @@ export function RunsPage() {
             projects: organization.projects,
           }}
         />
+        {!filter.scope && !filter.bulk_id && filter.version !== 0 && (
+          <>
+            <HourChart
+              projectId={project.id}
+              filter={runs.fixedFilter}
+              onPick={(times) => change(withTimes(filter, times))}
+            />
+            {uncounted.length > 0 && (
+              <p className={style.note}>
+                The chart and the errors also count runs that the filter by {uncounted.join(' and ')} leaves
+                out.
+              </p>
+            )}
+            <ErrorGroups
+              projectId={project.id}
+              filter={runs.fixedFilter}
+              flows={flows.data?.flows ?? []}
+              onShow={(errorGroup) => change(withErrorGroup(filter, errorGroup))}
+              onDone={() => void list.refetch()}
+            />
+          </>
+        )}
         {runs.staleBecause && list.data && <ErrorNote error={runs.staleBecause} />}
         {list.error && !list.data ? (
           <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
@@ -97,22 +124,23 @@ export function RunsPage() {
                 </Button>
               </div>
             )}
-            <RunTable
-              rows={rows}
-              keyNames={keyNames}
-              nameOfUser={nameOfUser}
-              isOrganization={filter.scope === 'organization'}
-              isOutdated={list.isPlaceholderData}
-              hasMore={list.hasNextPage}
-              isFetchingMore={list.isFetchingNextPage}
-              moreError={list.isFetchNextPageError ? list.error : null}
-              onMore={fetchMore}
-            />
+            <RunTable rows={rows} keyNames={keyNames} nameOfUser={nameOfUser} filter={filter} list={list} />
           </div>
         )}
       </div>
     </Page>
   );
+}
+
+function withTimes(
+  { range: _, since: _since, until: _until, ...filter }: RunFilter,
+  times: { since: string; until: string } | undefined,
+): RunFilter {
+  return { ...filter, ...times };
+}
+
+function withErrorGroup({ error_group: _, ...filter }: RunFilter, errorGroup: string | undefined): RunFilter {
+  return errorGroup === undefined ? filter : { ...filter, error_group: errorGroup };
 }
 
 /** Returns a ref to the field that `/` focuses, unless the user is typing elsewhere. */

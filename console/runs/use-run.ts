@@ -86,6 +86,7 @@ function isOver(run: Run | undefined): boolean {
 async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
   const fetchedAt = Date.now();
   const blocks: Schemas['TracedBlock'][] = [];
+  const notes = new Set<string>();
   let cursor: string | null | undefined;
   do {
     const { data }: { data?: Schemas['TracedBlocks'] } = await api.GET(
@@ -93,9 +94,10 @@ async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
       { params: { path, query: { limit: PAGE, ...(cursor ? { cursor } : {}) } }, signal },
     );
     blocks.push(...(data?.blocks ?? []));
+    for (const note of data?.notes ?? []) notes.add(note);
     cursor = data?.nextCursor;
   } while (cursor && blocks.length < max);
-  return { blocks, hasMore: Boolean(cursor), fetchedAt };
+  return { blocks, notes: [...notes], hasMore: Boolean(cursor), fetchedAt };
 }
 
 /** Returns the block executions under way, and ended block executions not yet in the list. */

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { $api, api, refetch, type Schemas } from '../api/client.ts';
 import { hasRole, useProject, useUserName } from '../shell/me.ts';
 import { RoleNote } from '../shell/notes.tsx';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
@@ -29,6 +30,7 @@ export function ApiKeysPage() {
   const { organization, project } = useProject(slugs);
   const isAdmin = hasRole(organization, 'admin');
   const [isOpen, setOpen] = useState(false);
+  useOpenFromAddress('new', () => isAdmin && setOpen(true));
   const [toRevoke, setToRevoke] = useState<Schemas['ApiKey']>();
   const query = $api.useQuery(
     'get',

@@ -13,6 +13,7 @@ import { TextField } from '../ui/fields/text-field.tsx';
 import { Clipped, Panel, Row, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
+import { actionName, actionOf, actionOptions, optionOf } from './audit-actions.ts';
 import { AuditTarget } from './audit-target.tsx';
 import { SINCE_OPTIONS, sinceOf } from './search.ts';
 import style from './settings.module.css';
@@ -21,6 +22,7 @@ type Props = {
   /** The slug of the organization. */
   org: string;
   query: UseInfiniteQueryResult<InfiniteData<Schemas['AuditLog']>, Error>;
+  isFiltered: boolean;
   /** Called with an action to filter by. */
   onChoose: (action: string) => void;
 };
@@ -33,12 +35,8 @@ export function AuditLogPage() {
   const organization = useOrganization(org);
   const isAdmin = hasRole(organization, 'admin');
   const [actor, setActor] = useState(search.actor ?? '');
-  const [action, setAction] = useState(search.action ?? '');
-  // The fields follow the address, which Back and Forward change too.
-  useEffect(() => {
-    setActor(search.actor ?? '');
-    setAction(search.action ?? '');
-  }, [search.actor, search.action]);
+  // The field follows the address, which Back and Forward change too.
+  useEffect(() => setActor(search.actor ?? ''), [search.actor]);
   const since = sinceOf(search.since);
   const query = $api.useInfiniteQuery(
     'get',
@@ -62,25 +60,23 @@ export function AuditLogPage() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void navigate({
-            search: { ...search, actor: actor.trim() || undefined, action: action.trim() || undefined },
-          });
+          void navigate({ search: { ...search, actor: actor.trim() || undefined } });
         }}
       >
         <Row>
           <TextField
             label="Actor"
             hideLabel
-            placeholder="Actor: user id, operator/…"
+            placeholder="User id or operator/…"
             value={actor}
             onChange={setActor}
           />
-          <TextField
+          <Select
             label="Action"
             hideLabel
-            placeholder="Action: api_key.create …"
-            value={action}
-            onChange={setAction}
+            options={actionOptions(search.action)}
+            value={optionOf(search.action)}
+            onChange={(id) => void navigate({ search: { ...search, action: actionOf(id) }, replace: true })}
           />
           <Select
             label="Time"
@@ -99,7 +95,6 @@ export function AuditLogPage() {
                 variant="quiet"
                 onPress={() => {
                   setActor('');
-                  setAction('');
                   void navigate({ search: { since: search.since } });
                 }}
               >
@@ -113,6 +108,7 @@ export function AuditLogPage() {
         <AuditEntries
           org={org}
           query={query}
+          isFiltered={Boolean(search.actor || search.action || search.since)}
           onChoose={(action) => void navigate({ search: { ...search, action } })}
         />
       </Panel>
@@ -121,7 +117,7 @@ export function AuditLogPage() {
 }
 
 /** The entries of an audit log. Each opens to show its details and request id. */
-function AuditEntries({ org, query, onChoose }: Props) {
+function AuditEntries({ org, query, isFiltered, onChoose }: Props) {
   const [opened, setOpened] = useState<string>();
   return (
     <>
@@ -129,15 +125,23 @@ function AuditEntries({ org, query, onChoose }: Props) {
         {({ pages }) => {
           const entries = pages.flatMap((page) => page.entries);
           if (entries.length === 0)
-            return <EmptyState title="No entries" text="No change matches the filters." />;
+            return (
+              <EmptyState
+                title="No entries"
+                text={
+                  isFiltered
+                    ? 'No change matches the filters.'
+                    : 'Changes of members, keys, flows and settings appear here.'
+                }
+              />
+            );
           return (
             <Table label="Audit log" head={['When', 'Who', 'Did', 'To', '']}>
               {entries.map((entry) => {
-                const key = `${entry.at} ${entry.requestId} ${entry.action} ${entry.resourceId}`;
-                const isOpen = key === opened;
+                const isOpen = entry.id === opened;
                 return (
-                  <Fragment key={key}>
-                    <tr>
+                  <Fragment key={entry.id}>
+                    <tr id={entry.id}>
                       <td>
                         <Time at={entry.at} />
                       </td>
@@ -148,10 +152,10 @@ function AuditEntries({ org, query, onChoose }: Props) {
                         <Button
                           size="small"
                           variant="quiet"
-                          aria-label={`Only ${entry.action}`}
+                          aria-label={`Only ${actionName(entry.action)}`}
                           onPress={() => onChoose(entry.action)}
                         >
-                          <code>{entry.action}</code>
+                          {actionName(entry.action)}
                         </Button>
                       </td>
                       <td>
@@ -161,7 +165,7 @@ function AuditEntries({ org, query, onChoose }: Props) {
                         <Button
                           size="small"
                           aria-expanded={isOpen}
-                          onPress={() => setOpened(isOpen ? undefined : key)}
+                          onPress={() => setOpened(isOpen ? undefined : entry.id)}
                         >
                           Details
                         </Button>
@@ -175,8 +179,10 @@ function AuditEntries({ org, query, onChoose }: Props) {
                               label="the entry"
                               text={JSON.stringify(
                                 {
+                                  id: entry.id,
                                   at: entry.at,
                                   actor: entry.actor,
+                                  action: entry.action,
                                   resourceId: entry.resourceId,
                                   requestId: entry.requestId,
                                   details: entry.details,

@@ -10,15 +10,20 @@ export function AuditTarget({ org, entry }: { org: string; entry: Entry }) {
   const { resourceId, resourceName, details } = entry;
   const [kind = ''] = entry.action.split('.');
   const { email, name } = details as { email?: string; name?: string };
-  const text =
-    resourceName ??
-    email ??
-    name ??
-    (KINDS[kind] === undefined ? resourceId : `${KINDS[kind]} ${shortId(resourceId)}`);
+  const text = resourceName ?? email ?? name ?? WITHOUT_NAME[kind] ?? wordsFor(kind, entry);
   const page = pageOf(org, kind, entry);
   const shown = <Clipped text={text} />;
   return <span title={resourceId}>{page ? <Link {...(page as LinkProps)}>{shown}</Link> : shown}</span>;
 }
+
+/** Returns the words for a resource without a name: `test run of llm-chain`, `run 6f3a90bc`. */
+function wordsFor(kind: string, { resourceId, flow }: Entry): string {
+  if (kind === 'test_run' && flow !== null) return `test run of ${flow}`;
+  return KINDS[kind] === undefined ? resourceId : `${KINDS[kind]} ${shortId(resourceId)}`;
+}
+
+/** The words for what an organization has once. */
+const WITHOUT_NAME: Record<string, string> = { webhook_secret: 'Webhook secret', credits: 'Credits' };
 
 /** The words for what has no name. */
 const KINDS: Record<string, string> = {

@@ -13,7 +13,7 @@ import { EmptyState, MoreButton, Note, QueryView } from '../ui/feedback.tsx';
 import { fromNumber, toNumber } from '../ui/fields/read-text.ts';
 import { Select } from '../ui/fields/select.tsx';
 import { TextField } from '../ui/fields/text-field.tsx';
-import { formatBalance, formatCredits } from '../ui/format.ts';
+import { formatBalance, formatCredits, formatTokens } from '../ui/format.ts';
 import { Fact, Facts, Panel, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import style from './settings.module.css';
@@ -125,7 +125,7 @@ function LedgerPanel({ organization }: { organization: MyOrganization }) {
               />
             );
           return (
-            <Table label="Ledger" head={['When', 'Kind', 'Credits', 'For']}>
+            <Table label="Ledger" head={['When', 'Kind', 'Credits', 'For', 'Tokens']}>
               {entries.map((entry) => (
                 <tr key={entry.id}>
                   <td>
@@ -147,6 +147,7 @@ function LedgerPanel({ organization }: { organization: MyOrganization }) {
                       <code>{entry.key ?? ''}</code>
                     )}
                   </td>
+                  <td>{entry.tokens ? formatTokens(entry.tokens) : '—'}</td>
                 </tr>
               ))}
             </Table>

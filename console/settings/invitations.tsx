@@ -49,7 +49,7 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
                   <td>
                     <Clipped text={invitation.email} />
                   </td>
-                  <td>{invitation.role}</td>
+                  <td>{ROLE_OPTIONS.find(({ id }) => id === invitation.role)?.label}</td>
                   <td>
                     <Clipped text={nameOfUser(invitation.invitedBy)} />
                   </td>

@@ -1,10 +1,11 @@
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { fieldError } from '../api/api-error.ts';
 import { $api, api, refetch, type Schemas } from '../api/client.ts';
 import { PAGES } from '../api/query-options.ts';
-import { hasRole, useMe, useOrganization } from '../shell/me.ts';
+import { hasRole, invalidateMe, useMe, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/notes.tsx';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog, FormDialog, useIsMounted } from '../ui/dialog.tsx';
@@ -20,6 +21,11 @@ const MEMBERS = '/api/v1/organizations/{org_id}/members';
 const MEMBER = '/api/v1/organizations/{org_id}/members/{member_user_id}';
 /** The user whose tokens `weir token` issues under `npm start`. */
 const SCRIPT_USER_ID = 'weir-script';
+const OWNER_OPTION = {
+  id: 'owner',
+  label: 'Owner',
+  description: 'Also manages owners, and deletes the organization.',
+} as const;
 type Member = Schemas['Member'];
 
 /** The members of an organization with their roles, and its open invitations. */
@@ -29,13 +35,22 @@ export function MembersPage() {
   const organization = useOrganization(org);
   const isAdmin = hasRole(organization, 'admin');
   const [opened, setOpened] = useState<'invite' | 'add'>();
+  useOpenFromAddress('invite', () => isAdmin && setOpened('invite'));
   const [toRemove, setToRemove] = useState<Member>();
+  const [toOwn, setToOwn] = useState<Member>();
+  const [isLeaving, setLeaving] = useState(false);
+  const navigate = useNavigate();
+  const isOwner = hasRole(organization, 'owner');
   const query = $api.useInfiniteQuery(
     'get',
     MEMBERS,
     { params: { path: { org_id: organization.id }, query: { limit: 100 } } },
     PAGES,
   );
+  const roleOf = ({ user_id }: Member, role: Member['role']) => ({
+    params: { path: { org_id: organization.id, member_user_id: user_id } },
+    body: { role },
+  });
   const change = $api.useMutation('put', MEMBER, { onSettled: () => refetch(MEMBERS) });
   const actions = (
     <Row>
@@ -67,23 +82,21 @@ export function MembersPage() {
                       <Clipped text={member.user_id} />
                     </td>
                     <td className={style.role}>
-                      {isAdmin && member.role !== 'owner' && member.user_id !== userId ? (
+                      {isAdmin && (isOwner || member.role !== 'owner') && member.user_id !== userId ? (
                         <Select
                           label={`Role of ${nameOf(member)}`}
                           hideLabel
-                          options={ROLE_OPTIONS}
+                          options={isOwner ? [...ROLE_OPTIONS, OWNER_OPTION] : ROLE_OPTIONS}
                           value={member.role}
                           onChange={(role) =>
-                            change.mutate({
-                              params: {
-                                path: { org_id: organization.id, member_user_id: member.user_id },
-                              },
-                              body: { role },
-                            })
+                            role === 'owner' ? setToOwn(member) : change.mutate(roleOf(member, role))
                           }
                         />
                       ) : (
-                        <Badge tone={member.role === 'owner' ? 'accent' : 'idle'}>{member.role}</Badge>
+                        <Badge tone={member.role === 'owner' ? 'accent' : 'idle'}>
+                          {[...ROLE_OPTIONS, OWNER_OPTION].find(({ id }) => id === member.role)?.label ??
+                            member.role}
+                        </Badge>
                       )}
                     </td>
                     <td>
@@ -91,7 +104,12 @@ export function MembersPage() {
                     </td>
                     <td align="right">
                       {member.user_id === userId ? (
-                        <Badge>You</Badge>
+                        <>
+                          <Badge>You</Badge>{' '}
+                          <Button size="small" variant="danger" onPress={() => setLeaving(true)}>
+                            Leave
+                          </Button>
+                        </>
                       ) : (
                         <Button
                           size="small"
@@ -118,6 +136,39 @@ export function MembersPage() {
       {opened === 'add' && (
         <AddMemberDialog organizationId={organization.id} onClose={() => setOpened(undefined)} />
       )}
+      {toOwn && (
+        <ConfirmDialog
+          title={`Make ${nameOf(toOwn)} an owner?`}
+          action="Make an owner"
+          isOpen
+          onClose={() => setToOwn(undefined)}
+          onConfirm={async () => {
+            await api.PUT(MEMBER, roleOf(toOwn, 'owner'));
+            await refetch(MEMBERS);
+          }}
+        >
+          Owners can do everything in {organization.name}: they also change and remove other owners, you among
+          them, and delete the organization.
+        </ConfirmDialog>
+      )}
+      <ConfirmDialog
+        title={`Leave ${organization.name}?`}
+        action="Leave"
+        isOpen={isLeaving}
+        onClose={() => setLeaving(false)}
+        onConfirm={async () => {
+          await api.DELETE(MEMBER, {
+            params: { path: { org_id: organization.id, member_user_id: userId } },
+          });
+          // Stays on a page without an organization until the loss is loaded.
+          await navigate({ to: '/account' });
+          await invalidateMe();
+          await navigate({ to: '/', replace: true });
+        }}
+      >
+        You can no longer see anything of it. API keys you have created and runs you have started continue;
+        your open invitations end.
+      </ConfirmDialog>
       {toRemove && (
         <ConfirmDialog
           title={`Remove ${nameOf(toRemove)}?`}

@@ -141,6 +141,7 @@ function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
     <FormDialog
       title={`Key of ${provider}`}
       action="Save key"
+      cancelLabel={save.data ? 'Done' : 'Cancel'}
       isOpen
       onClose={onClose}
       change={save}

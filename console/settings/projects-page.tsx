@@ -7,6 +7,7 @@ import { $api, api, refetch, type Schemas } from '../api/client.ts';
 import { PAGES } from '../api/query-options.ts';
 import { hasRole, invalidateMe, type MyOrganization, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/notes.tsx';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { FormDialog, useIsMounted } from '../ui/dialog.tsx';
 import { EmptyState, MoreButton, QueryView } from '../ui/feedback.tsx';
@@ -31,6 +32,7 @@ export function ProjectsPage() {
   const organization = useOrganization(org);
   const canChange = hasRole(organization, 'admin');
   const [edited, setEdited] = useState<Schemas['Project'] | 'new'>();
+  useOpenFromAddress('new', () => canChange && setEdited('new'));
   const [toDelete, setToDelete] = useState<Schemas['Project']>();
   const query = $api.useInfiniteQuery(
     'get',

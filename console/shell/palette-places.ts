@@ -1,12 +1,13 @@
 import type { LinkProps } from '@tanstack/react-router';
 
-/** A page to go to. */
+/** A page to go to. `search`: what it opens there. */
 export type Place = {
   id: string;
   label: string;
   detail: string;
   to: LinkProps['to'];
   params?: Record<string, string | undefined>;
+  search?: Record<string, string | boolean>;
 };
 
 type Named = { slug: string; name: string };

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useMatchRoute, useNavigate, useParams } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 import {
   Autocomplete,
@@ -16,16 +16,22 @@ import { signOut } from '../sign-in/session.ts';
 import { formatCount, shortId } from '../ui/format.ts';
 import overlay from '../ui/overlay.module.css';
 import { findLastProject } from './last-project.ts';
-import { useMe } from './me.ts';
+import { type MyOrganization, useMe } from './me.ts';
 import style from './palette.module.css';
+import { listActions } from './palette-actions.ts';
 import { listPlaces, type Place } from './palette-places.ts';
 import { applyTheme, THEMES } from './theme.ts';
 
 const FOUND_MAX = 8;
 /** As many as fit into a window without scrolling. */
 const SHOWN_MAX = 12;
+/** However much else is found, so many actions are shown. */
+const ACTIONS_MIN = 4;
 /** The service searches ids from this length on. */
 const ID = /^[0-9a-f-]{6,36}$/i;
+const ID_CHARS = 36;
+/** From this length on the service searches any part of an id. */
+const PART_MIN_CHARS = 8;
 
 /** Finds flows, runs, pages and actions by a typed text. Ctrl+K opens it on every page. */
 export function Palette() {
@@ -61,12 +67,31 @@ export function Palette() {
 /** The event of the window that opens the palette. */
 export const OPEN_PALETTE = 'weir-open-palette';
 
+/** Finds runs by the beginning of an id, and from 8 characters on by any part of it, such as the end that pages show. */
+function findById(text: string): { id: string } | { search: string } {
+  return text.length < PART_MIN_CHARS || text.length === ID_CHARS ? { id: text } : { search: text };
+}
+
+/** Finds the project to search: of the organization in the address, else the one visited last. */
+function findHere(
+  me: ReturnType<typeof useMe>,
+  org: string | undefined,
+): ReturnType<typeof findLastProject<MyOrganization>> {
+  const last = findLastProject(me);
+  const organization = me.organizations.find(({ slug }) => slug === org);
+  if (!organization || organization.slug === last?.organization.slug) return last;
+  const [project] = organization.projects;
+  return project && { organization, project };
+}
+
 function Finder({ onDone }: { onDone: () => void }) {
   const me = useMe();
   const navigate = useNavigate();
+  const matches = useMatchRoute();
+  const slugs = useParams({ strict: false });
   const [text, setText] = useState('');
   const words = useDeferredValue(text.trim());
-  const here = findLastProject(me);
+  const here = findHere(me, slugs.org);
   const flows = $api.useQuery(
     'get',
     '/api/v1/projects/{project_id}/flows',
@@ -81,10 +106,15 @@ function Finder({ onDone }: { onDone: () => void }) {
   const runs = $api.useQuery(
     'get',
     '/api/v1/organizations/{org_id}/runs',
-    { params: { path: { org_id: here?.organization.id ?? '' }, query: { limit: FOUND_MAX, id: words } } },
+    {
+      params: {
+        path: { org_id: here?.organization.id ?? '' },
+        query: { limit: FOUND_MAX, ...findById(words) },
+      },
+    },
     { enabled: here !== undefined && ID.test(words) },
   );
-  const places: Place[] = [
+  const found: Place[] = [
     ...(flows.data?.flows ?? []).map((flow) => ({
       id: `flow ${flow.id}`,
       label: flow.name,
@@ -99,22 +129,35 @@ function Finder({ onDone }: { onDone: () => void }) {
       to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId' as const,
       params: { org: run.organization, project: run.project, flow: run.flow, executionId: run.executionId },
     })),
-    ...listPlaces(me, here, words),
   ];
-  const actions = [
+  const organization = me.organizations.find(({ slug }) => slug === slugs.org) ?? here?.organization;
+  const places: Place[] = [...found, ...listPlaces(me, here, words)];
+  const actions: Place[] =
+    words === '' || !organization
+      ? []
+      : listActions({ organization, project: here?.project, flow: slugs.flow }, words);
+  const commands = [
     ...THEMES.map(({ id, label }) => ({ id: `theme ${id}`, label, run: () => applyTheme(id) })),
     { id: 'sign out', label: 'Sign out', run: () => void signOut() },
-  ].filter(({ label }) => label.toLowerCase().includes(words.toLowerCase()));
-  const items = [
-    ...places,
-    ...(words === '' ? [] : actions.map(({ id, label }) => ({ id, label, detail: 'Action' }))),
-  ].slice(0, SHOWN_MAX);
+  ].filter(({ label }) => words !== '' && label.toLowerCase().includes(words.toLowerCase()));
+  const toDo = [...actions, ...commands.map(({ id, label }) => ({ id, label, detail: 'Action' }))];
+  const items = [...places.slice(0, SHOWN_MAX - Math.min(toDo.length, ACTIONS_MIN)), ...toDo].slice(
+    0,
+    SHOWN_MAX,
+  );
 
   function choose(id: string) {
     onDone();
-    actions.find((action) => action.id === id)?.run();
-    const place = places.find((one) => one.id === id);
-    if (place) void navigate({ to: place.to, params: place.params } as Parameters<typeof navigate>[0]);
+    commands.find((command) => command.id === id)?.run();
+    const place = [...places, ...actions].find((one) => one.id === id);
+    if (!place) return;
+    const { to, params, search } = place;
+    // An action on the page that is open changes nothing else there, such as the selected step.
+    const isOpen = matches({ to, params, includeSearch: false } as never) !== false;
+    void navigate({
+      ...{ to, params },
+      ...(search && { search: (kept: object) => ({ ...(isOpen && kept), ...search }) }),
+    } as Parameters<typeof navigate>[0]);
   }
 
   return (
@@ -122,6 +165,10 @@ function Finder({ onDone }: { onDone: () => void }) {
       <SearchField aria-label="Find" autoFocus className={style.field as string}>
         <Input placeholder="Find a flow, a run by its id, a page or an action" />
       </SearchField>
+      {/* Below the list it would make the dialog scroll. */}
+      <p className="visually-hidden" role="status">
+        {words !== '' && `${formatCount(items.length)} found`}
+      </p>
       <ListBox
         aria-label="Found"
         items={items}
@@ -145,9 +192,6 @@ function Finder({ onDone }: { onDone: () => void }) {
           </ListBoxItem>
         )}
       </ListBox>
-      <p className="visually-hidden" role="status">
-        {words !== '' && `${formatCount(items.length)} found`}
-      </p>
     </Autocomplete>
   );
 }

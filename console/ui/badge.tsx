@@ -28,31 +28,24 @@ const LOOKS: Record<string, Look> = {
   retrying: { tone: 'warn', label: 'Retrying', Icon: LoaderCircle },
   tool_calls_required: { tone: 'warn', label: 'Waiting for tools', Icon: CirclePause },
   paused: { tone: 'warn', label: 'Waiting for tools', Icon: CirclePause },
-  in_progress: { tone: 'warn', label: 'Between steps', Icon: CirclePause },
+  in_progress: { tone: 'warn', label: 'Waiting for the next call', Icon: CirclePause },
   pending: { tone: 'idle', label: 'Pending', Icon: CircleDashed },
 };
 
 /** Returns the label of a status. */
-export function statusName(status: string, code: string | undefined): string {
-  return findLook(status, code)?.label ?? status;
+export function statusName(status: string): string {
+  return LOOKS[status]?.label ?? status;
 }
 
-/**
- * The status of a run, block, delivery or test. The icon conveys it without colour. A cancelled run has failed with the
- * `code` CANCELLED.
- */
-export function StatusBadge({ status, code }: { status: string; code?: string | undefined }) {
-  const { tone, Icon } = findLook(status, code) ?? { tone: 'idle', Icon: CircleDashed };
+/** The outcome or status of a run, or the status of a block, delivery or test. The icon conveys it without colour. */
+export function StatusBadge({ status }: { status: string }) {
+  const { tone, Icon } = LOOKS[status] ?? { tone: 'idle', Icon: CircleDashed };
   return (
     <Badge tone={tone}>
       <Icon size={12} className={Icon === LoaderCircle ? style.spin : undefined} />
-      {statusName(status, code)}
+      {statusName(status)}
     </Badge>
   );
-}
-
-function findLook(status: string, code: string | undefined): Look | undefined {
-  return LOOKS[code === 'CANCELLED' ? 'cancelled' : status];
 }
 
 /** A short label with a colour. */

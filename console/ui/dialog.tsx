@@ -22,6 +22,8 @@ type FormDialogProps = {
   /** The fields that show their own errors (`fieldError`). */
   fields?: readonly string[];
   isReady?: boolean;
+  /** The label of the other button; `Cancel` by default. */
+  cancelLabel?: string;
   /** See `Dialog`. */
   awaitsAnswer?: boolean;
   /** CSS length; see `Dialog`. */
@@ -189,6 +191,7 @@ export function FormDialog(props: FormDialogProps) {
     change,
     fields = [],
     isReady = true,
+    cancelLabel = 'Cancel',
     awaitsAnswer = false,
     width,
     children,
@@ -217,7 +220,7 @@ export function FormDialog(props: FormDialogProps) {
         {error && <ErrorNote error={error} />}
         <DialogActions>
           <Button slot="close" isDisabled={awaitsAnswer && change.isPending}>
-            Cancel
+            {cancelLabel}
           </Button>
           <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={!isReady}>
             {action}

@@ -10,7 +10,8 @@ import style from './note.module.css';
 import page from './page.module.css';
 import { ReturnFocus } from './use-return-focus.ts';
 
-type Paged = {
+/** A query of a list that comes page by page. */
+export type Paged = {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   isFetchNextPageError: boolean;

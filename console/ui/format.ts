@@ -2,11 +2,37 @@
 const number = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const credits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, maximumFractionDigits: 6 });
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const balance = new Intl.NumberFormat('en', { maximumFractionDigits: 4 });
 
 /** 12,345 */
 export function formatCount(count: number): string {
   return number.format(count);
+}
+
+type Tokens = {
+  promptTokens: number | null;
+  cachedTokens: number;
+  cacheWriteTokens: number;
+  completionTokens: number | null;
+  reasoningTokens: number;
+  estimated?: true | undefined;
+};
+
+/** 10,000 in (9,000 cached), 603 out (405 reasoning) */
+export function formatTokens(tokens: Tokens): string {
+  const { promptTokens, completionTokens, reasoningTokens } = tokens;
+  if (promptTokens === null || completionTokens === null) return 'Unknown: the request was aborted';
+  const cached = tokens.cachedTokens > 0 && `${formatCount(tokens.cachedTokens)} cached`;
+  const written = tokens.cacheWriteTokens > 0 && `${formatCount(tokens.cacheWriteTokens)} written to a cache`;
+  const reasoning = reasoningTokens > 0 && `${formatCount(reasoningTokens)} reasoning`;
+  const within = (...parts: (string | false)[]) => {
+    const told = parts.filter(Boolean).join(', ');
+    return told && ` (${told})`;
+  };
+  const input = `${formatCount(promptTokens)} in${within(cached, written)}`;
+  const output = `${formatCount(completionTokens)} out${within(reasoning)}`;
+  return `${tokens.estimated ? 'Estimated: ' : ''}${input}, ${output}`;
 }
 
 /** 12.3K */
@@ -35,6 +61,11 @@ export function formatDuration(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** A local time: 30 Nov 2026, 15:07:54 */
+export function formatMoment(at: string): string {
+  return moment.format(new Date(at));
 }
 
 /** Bytes: 340 B, 12 KB, 3.4 MB */

@@ -26,7 +26,14 @@ export const COLUMNS: readonly Column[] = [
   { name: 'Failed calls', value: ({ failedModelCalls }) => failedModelCalls, show: formatCount },
   { name: 'Call p95', value: ({ modelLatencyMs }) => modelLatencyMs?.p95, show: formatDuration },
   { name: 'Tokens in', value: ({ promptTokens }) => promptTokens, show: formatCompact },
+  { name: 'Cached tokens', value: ({ cachedTokens }) => cachedTokens, show: formatCompact },
+  {
+    name: 'Tokens written to a cache',
+    value: ({ cacheWriteTokens }) => cacheWriteTokens,
+    show: formatCompact,
+  },
   { name: 'Tokens out', value: ({ completionTokens }) => completionTokens, show: formatCompact },
+  { name: 'Reasoning tokens', value: ({ reasoningTokens }) => reasoningTokens, show: formatCompact },
   { name: 'Refused (429)', value: ({ refused }) => refused, show: formatCount },
 ];
 

@@ -139,6 +139,13 @@ export function UsagePage() {
                     {total &&
                       `${formatCompact(total.promptTokens)} · ${formatCompact(total.completionTokens)}`}
                   </Fact>
+                  <Fact name="Cached · written to a cache" width="26ch">
+                    {total &&
+                      `${formatCompact(total.cachedTokens)} · ${formatCompact(total.cacheWriteTokens)}`}
+                  </Fact>
+                  <Fact name="Reasoning tokens" width="16ch">
+                    {total && formatCompact(total.reasoningTokens)}
+                  </Fact>
                   <Fact name="Refused (429)">{total && formatCount(total.refused ?? 0)}</Fact>
                 </Facts>
               </Panel>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { $api, refetch } from '../api/client.ts';
 import { hasRole, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/notes.tsx';
+import { useOpenFromAddress } from '../shell/use-open-from-address.ts';
 import { Button } from '../ui/button.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
 import { Dialog, DialogActions, FormDialog } from '../ui/dialog.tsx';
@@ -29,6 +30,7 @@ export function SecretPage() {
   const organization = useOrganization(org);
   const canRotate = hasRole(organization, 'admin');
   const [isOpen, setOpen] = useState(false);
+  useOpenFromAddress('rotate', () => canRotate && setOpen(true));
   const query = $api.useQuery('get', '/api/v1/organizations/{org_id}/webhooks/secret', {
     params: { path: { org_id: organization.id } },
   });

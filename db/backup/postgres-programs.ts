@@ -64,6 +64,9 @@ async function findMajor(name: Program): Promise<number | undefined> {
 /** Starts a program. `done` rejects with the first line of its errors unless it succeeds. */
 export function startProgram(name: Program, args: string[], env: NodeJS.ProcessEnv = process.env) {
   const child = spawn(name, args, { env });
+  // An interrupted command leaves no program behind.
+  const kill = () => child.kill();
+  process.once('exit', kill);
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(0, 4_000);
@@ -72,9 +75,11 @@ export function startProgram(name: Program, args: string[], env: NodeJS.ProcessE
   child.stdin.on('error', () => undefined);
   const done = new Promise<void>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) =>
-      code === 0 ? resolve() : reject(new Error(firstError(errors) ?? `${name} was ended by ${signal}`)),
-    );
+    child.on('close', (code, signal) => {
+      process.off('exit', kill);
+      if (code === 0) resolve();
+      else reject(new Error(firstError(errors) ?? `${name} was ended by ${signal}`));
+    });
   });
   return { stdin: child.stdin, stdout: child.stdout, done };
 }

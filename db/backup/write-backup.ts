@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import pg from 'pg';
 import { listAppliedMigrations } from '../list-migrations.ts';
 import { programEnvironment, requirePrograms, startProgram } from './postgres-programs.ts';
@@ -20,14 +20,16 @@ export async function writeBackup(databaseUrl: string, file: string): Promise<Wr
   const { takenAt, schema, migrations } = await describeDatabase(client).finally(() => client.end());
   const draft = `${file}.partial`;
   await createDraft(file, draft);
+  const remove = () => rmSync(draft, { force: true });
+  process.once('exit', remove);
   try {
     const args = ['--format=custom', '--no-unlogged-table-data', `--schema="${schema}"`, `--file=${draft}`];
     await startProgram('pg_dump', args, programEnvironment(databaseUrl)).done;
     await rename(draft, file);
     return { takenAt, migrations };
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+  } finally {
+    remove();
+    process.off('exit', remove);
   }
 }
 

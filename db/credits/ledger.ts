@@ -105,7 +105,7 @@ export async function grantStartingCredits(
 
 /**
  * Lists the entries of a ledger, newest first, each with its run as `execution_id`, or with its call when the run was
- * deleted.
+ * deleted; its model and tokens are then null.
  */
 export async function listLedger(db: Db, organizationId: string, filter: LedgerFilter) {
   const { kind, executionId, since, until, after, limit } = filter;
@@ -131,12 +131,21 @@ export async function listLedger(db: Db, organizationId: string, filter: LedgerF
     block_key: string | null;
     grant_key: string | null;
     created_at: Date;
+    model: string | null;
+    prompt_tokens: number | null;
+    cached_tokens: number | null;
+    cache_write_tokens: number | null;
+    completion_tokens: number | null;
+    reasoning_tokens: number | null;
   }>`
     select entry.id::text, entry.kind, entry.amount_microcredits as microcredits, entry.created_at,
       coalesce(run.continues, entry.execution_id) as execution_id,
       case when entry.kind = 'charge' then ${AFTER_CALL} end as block_key,
-      case when entry.kind = 'grant' then ${AFTER_GRANT} end as grant_key
+      case when entry.kind = 'grant' then ${AFTER_GRANT} end as grant_key,
+      block.model, block.prompt_tokens, block.cached_tokens, block.cache_write_tokens, block.completion_tokens,
+      block.reasoning_tokens
     from ledger_entry as entry left join run on run.execution_id = entry.execution_id
+      left join block_run as block on block.execution_id = entry.execution_id and block.block_key = ${AFTER_CALL}
     where ${sql.join(conditions, sql` and `)}
     order by entry.created_at desc, entry.id desc limit ${limit}`.execute(db);
   return rows;

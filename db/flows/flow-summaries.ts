@@ -34,6 +34,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
           .select([
             'run.execution_id',
             statusOfRun().as('status'),
+            'run.outcome',
             'run.started_at',
             sql<ErrorCode | null>`${readableJson('run.error')} ->> 'code'`.as('code'),
           ])
@@ -57,6 +58,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
       'latest.version as latest_version',
       'last_run.execution_id as last_run_id',
       'last_run.status as last_run_status',
+      'last_run.outcome as last_run_outcome',
       'last_run.code as last_run_code',
       'last_run.started_at as last_run_started_at',
       isSameAsDraft('production').as('draft_is_production'),

@@ -177,6 +177,24 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
   return row;
 }
 
+/** Finds the id of a published version; undefined when there is none. */
+export async function findVersion(
+  db: Db,
+  flowId: string,
+  version: number | 'production',
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('flow_version')
+    .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
+    .select('flow_version.id')
+    .where('flow.id', '=', flowId)
+    .where((eb) =>
+      eb('flow_version.version', '=', version === 'production' ? eb.ref('flow.production_version') : version),
+    )
+    .executeTakeFirst();
+  return row?.id;
+}
+
 /** Finds a published version of a flow by its id: its number, and the size of its definition as JSON. */
 export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
   return db

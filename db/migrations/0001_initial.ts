@@ -135,6 +135,12 @@ const ACCESS = [
     revoked_by text
   )`,
 
+  // One row: shows whether a process has the pepper under which the secrets of keys were hashed.
+  `create table api_key_pepper (
+    is_only boolean primary key default true check (is_only),
+    hmac bytea not null
+  )`,
+
   `create table connected_assistant (
     id uuid primary key default gen_random_uuid(),
     user_id text not null,
@@ -159,9 +165,11 @@ const ACCESS = [
     primary key (organization_id, provider)
   )`,
 
-  // Callers may choose the ids of their requests, so request_id is no UUID. trace_id is null while traces are off.
+  // id: the order. entry_id: for readers, who do not learn how many entries others have. Callers may choose the ids of their
+  // requests, so request_id is no UUID. trace_id is null while traces are off.
   `create table audit_entry (
     id bigint generated always as identity primary key,
+    entry_id uuid not null default gen_random_uuid(),
     organization_id uuid not null references organization (id),
     actor text not null,
     action text not null,
@@ -265,10 +273,46 @@ const RUNS = [
         'MODEL_REQUEST_INVALID', 'MODEL_TOOLS_UNSUPPORTED', 'MODEL_KEY_REJECTED', 'BYOK_REJECTED') then 'refused'
       else 'failed' end
     from substring(error::text from '"code": ?"([A-Z_]+)"') as code $$`,
+  // Many retries that one request began, and others continued. filter: what the request asked for. planned: the failed runs
+  // that it found. refused: how many of them were not retried; refusals: the first of these. stopped_by: the error that ended
+  // it early. next_cursor: where the next request continues.
+  `create table bulk_retry (
+    id uuid primary key,
+    organization_id uuid not null references organization (id),
+    project_id uuid not null references project (id),
+    started_by text not null,
+    started_at timestamptz not null default now(),
+    filter json not null,
+    planned integer not null,
+    refused integer not null default 0,
+    refusals json not null default '[]',
+    stopped_by text,
+    next_cursor uuid,
+    cancelled_at timestamptz,
+    cancelled_by text
+  )`,
+  `create index bulk_retry_newest on bulk_retry (project_id, id desc)`,
+  // One value for the failures of a flow with the same code, step and message, whatever numbers, ids and quoted texts the message
+  // has; null for other runs. The regular expressions name their characters, because classes such as \w depend on the locale.
+  `create function error_group_of_run(flow uuid, outcome text, error json) returns text language plpgsql immutable as $$
+    declare
+      written text := error::text;
+      message text;
+    begin
+      if outcome not in ('failed', 'refused') then return null; end if;
+      message := left(substring(written from '"message": ?"((?:[^"\\\\]|\\\\.)*)"'), 1000);
+      message := regexp_replace(message, '\\\\"([^"\\\\]|\\\\[^"])*\\\\"|“[^”]*”|\`[^\`]*\`|(?<![0-9A-Za-z])''[^'']*''(?![0-9A-Za-z])', '"', 'g');
+      message := regexp_replace(message, '[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}', '0', 'gi');
+      message := regexp_replace(message, '[0-9A-Za-z_]*[0-9][0-9A-Za-z_]*([.,:-][0-9A-Za-z_]*[0-9][0-9A-Za-z_]*)*', '0', 'g');
+      return left(encode(sha256(convert_to(
+        flow || '/' || coalesce(substring(written from '"code": ?"([A-Z_]+)"'), '')
+          || '/' || coalesce(substring(written from '"step_id": ?"((?:[^"\\\\]|\\\\.)*)"'), '')
+          || '/' || coalesce(left(message, 400), ''), 'UTF8')), 'hex'), 12);
+    end $$`,
   // One row for each call. continues: the call with which the run began. input: null while it is in the object store.
   // model_key_providers: the providers for which the request brought keys. model_keys: these keys by provider, each as
   // platform/secrets/encrypt.ts writes it, until the call ends, pauses or is asked to cancel. repeats: the run of which this is
-  // a repetition; first_attempt: the run that this chain of repetitions began with.
+  // a repetition; first_attempt: the run that this chain of repetitions began with; bulk_id: the bulk retry that started it.
   `create table run (
     execution_id uuid primary key,
     organization_id uuid not null references organization (id),
@@ -300,9 +344,11 @@ const RUNS = [
     started_by text,
     repeats uuid,
     first_attempt uuid,
+    bulk_id uuid references bulk_retry (id),
     request_id text,
     trace_context json,
     outcome text not null generated always as (outcome_of_run(status, error)) stored,
+    error_group text generated always as (error_group_of_run(flow_id, outcome_of_run(status, error), error)) stored,
     constraint run_model_keys_while_needed check ((model_keys is not null)
       = (model_key_providers is not null and status = 'started' and cancel_requested_at is null))
   )`,
@@ -316,6 +362,7 @@ const RUNS = [
   `create index run_concluded_by on run (concluded_by) where concluded_by is not null`,
   `create index run_attempts on run (first_attempt, started_at desc, execution_id desc)
     where first_attempt is not null`,
+  `create index run_of_bulk on run (bulk_id, outcome) where bulk_id is not null`,
   `create index run_resumed on run (flow_id) where continues is not null and status = 'started'`,
   `create index run_of_version on run (flow_version_id)`,
   // Pages of runs: all that a filter can name comes before the time.
@@ -327,6 +374,9 @@ const RUNS = [
   `create index run_newest_of_key
     on run (key_id, flow_id, outcome, mode, environment, started_at desc, execution_id desc)
     where continues is null and key_id is not null`,
+  `create index run_of_error_group
+    on run (flow_id, error_group, outcome, mode, environment, started_at desc, execution_id desc)
+    include (flow_version_id) where continues is null and error_group is not null`,
 
   // Called while a run is inserted. The index has the runs of an organization side by side, however many flows it has.
   `create index run_under_way on run (organization_id) where status = 'started'`,
@@ -409,13 +459,20 @@ const BLOCKS = [
     output json,
     error json,
     last_answer json,
+    logs json,
+    failed_attempts jsonb,
     model text,
     prompt_tokens integer not null default 0,
+    cached_tokens integer not null default 0,
+    cache_write_tokens integer not null default 0,
     completion_tokens integer not null default 0,
+    reasoning_tokens integer not null default 0,
+    usage_estimated boolean not null default false,
     cost_microcredits bigint not null default 0,
     uncharged_microcredits bigint not null default 0,
     latency_ms integer not null,
     attempts integer not null,
+    pinned boolean not null default false,
     started_at timestamptz not null,
     finished_at timestamptz not null,
     recorded xid8 not null default pg_current_xact_id(),
@@ -435,9 +492,19 @@ const BLOCKS = [
     started_at timestamptz not null,
     last_error text,
     next_attempt_at timestamptz,
+    failed_attempts jsonb,
     recorded xid8 not null default pg_current_xact_id(),
     primary key (execution_id, block_key)
   )`,
+  // The first three and the last ten, numbered. The times are those of the database, because the clocks of machines differ.
+  `create function add_failed_attempt(p_attempts jsonb, p_code text, p_message text, p_took_ms double precision)
+    returns jsonb language sql as $$
+    select case when jsonb_array_length(known) < 13 then known else known - 3 end || jsonb_build_object(
+        'number', coalesce((known -> -1 ->> 'number')::integer, 0) + 1,
+        'startedAt', clock_timestamp() - p_took_ms * interval '1 millisecond', 'endedAt', clock_timestamp(),
+        'code', p_code, 'message', p_message)
+      from (select coalesce(p_attempts, '[]') as known) as listed
+  $$`,
 ];
 
 /** Outputs, and inputs of calls (their block_key is empty), in an object store. */
@@ -570,13 +637,15 @@ const CREDITS = [
   end $$`,
   `create function record_block_run(p_execution_id uuid, p_block_key text, p_step_id text, p_name text,
     p_processor_type text, p_status text, p_input json, p_output json, p_error json, p_model text,
-    p_prompt_tokens integer, p_completion_tokens integer, p_cost_microcredits bigint, p_latency_ms integer,
+    p_prompt_tokens integer, p_cached_tokens integer, p_cache_write_tokens integer, p_completion_tokens integer,
+    p_reasoning_tokens integer, p_usage_estimated boolean, p_cost_microcredits bigint, p_latency_ms integer,
     p_attempts integer, p_started_at timestamptz, p_finished_at timestamptz,
-    p_result json, p_charged_to uuid, p_maximum bigint, p_last_answer json,
+    p_result json, p_charged_to uuid, p_maximum bigint, p_last_answer json, p_logs json, p_pinned boolean,
     out recorded boolean, out cancelled boolean, out uncharged bigint)
   language plpgsql as $$
   declare
     carried record;
+    earlier jsonb;
     cost bigint := p_cost_microcredits;
     balance bigint;
   begin
@@ -613,20 +682,27 @@ const CREDITS = [
       end if;
       uncharged := uncharged - cost;
     end if;
+    select u.failed_attempts into earlier from block_under_way u
+      where u.execution_id = p_execution_id and u.block_key = p_block_key;
     insert into block_run as b (execution_id, block_key, step_id, name, processor_type, status, input, output, error,
-        model, prompt_tokens, completion_tokens, cost_microcredits, uncharged_microcredits, latency_ms, attempts,
-        started_at, finished_at, last_answer)
+        model, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens, usage_estimated,
+        cost_microcredits, uncharged_microcredits, latency_ms, attempts,
+        started_at, finished_at, last_answer, logs, failed_attempts, pinned)
       values (p_execution_id, p_block_key, p_step_id, p_name, p_processor_type, p_status, p_input, p_output, p_error,
-        p_model, p_prompt_tokens, p_completion_tokens, cost, uncharged, p_latency_ms, p_attempts,
-        p_started_at, p_finished_at, p_last_answer)
+        p_model, p_prompt_tokens, p_cached_tokens, p_cache_write_tokens, p_completion_tokens, p_reasoning_tokens,
+        p_usage_estimated, cost, uncharged, p_latency_ms,
+        greatest(p_attempts, coalesce((earlier -> -1 ->> 'number')::integer, 0) + 1),
+        p_started_at, p_finished_at, p_last_answer, p_logs, earlier, p_pinned)
       on conflict on constraint block_run_pkey do update
         set step_id = excluded.step_id, name = excluded.name, processor_type = excluded.processor_type,
           status = excluded.status, input = excluded.input, output = excluded.output, error = excluded.error,
-          model = excluded.model, prompt_tokens = excluded.prompt_tokens,
-          completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
+          model = excluded.model, prompt_tokens = excluded.prompt_tokens, cached_tokens = excluded.cached_tokens,
+          cache_write_tokens = excluded.cache_write_tokens, completion_tokens = excluded.completion_tokens,
+          reasoning_tokens = excluded.reasoning_tokens, usage_estimated = excluded.usage_estimated, cost_microcredits = excluded.cost_microcredits,
           uncharged_microcredits = excluded.uncharged_microcredits, latency_ms = excluded.latency_ms,
           attempts = excluded.attempts, started_at = excluded.started_at, finished_at = excluded.finished_at,
-          last_answer = excluded.last_answer, recorded = default
+          last_answer = excluded.last_answer, logs = excluded.logs, failed_attempts = excluded.failed_attempts, pinned = excluded.pinned,
+          recorded = default
         where p_status <> 'cancelled' and (b.status = 'cancelled'
           or b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0);
     recorded := found;
@@ -723,7 +799,10 @@ const USAGE = [
     cancelled bigint not null default 0,
     refused bigint not null default 0,
     prompt_tokens bigint not null,
+    cached_tokens bigint not null default 0,
+    cache_write_tokens bigint not null default 0,
     completion_tokens bigint not null,
+    reasoning_tokens bigint not null default 0,
     microcredits bigint not null,
     primary key (organization_id, day, project_id, flow_id, version, key_id, subject, latency)
   )`,

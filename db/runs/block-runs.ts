@@ -1,8 +1,9 @@
 import { CompiledQuery } from 'kysely';
+import type { CodeLog } from '../../flow/code-log.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json, ProcessorType } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
-import type { LastAnswer } from '../../flow/model-call.ts';
+import type { KeptAnswer } from '../../flow/model-call.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import type { StoredObject } from '../../platform/object-store/object-store.ts';
@@ -41,14 +42,23 @@ export type BlockRun = {
   stored?: StoredObject | undefined;
   paused?: boolean;
   error?: { code: ErrorCode; message: string };
-  lastAnswer?: LastAnswer;
+  lastAnswer?: KeptAnswer;
+  logs?: CodeLog[];
   model?: string;
   promptTokens?: number;
+  cachedTokens?: number;
+  cacheWriteTokens?: number;
+  cacheWriteHourTokens?: number;
   completionTokens?: number;
+  reasoningTokens?: number;
+  /** Whether counts of tokens are estimates, because a provider left them out. */
+  isEstimated?: boolean;
   costMicrocredits?: number;
   /** Whether credits were reserved for it; not needed for blocks with model calls. */
   reserved?: boolean;
   attempts: number;
+  /** Whether the output was given with the run, in place of running the block. */
+  pinned?: boolean;
   /**
    * From `performance.now()` of this process: the database provides the time, because the clocks of machines differ.
    */
@@ -92,7 +102,11 @@ const PARAMETERS = [
   'error',
   'model',
   'prompt_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
   'completion_tokens',
+  'reasoning_tokens',
+  'usage_estimated',
   'cost_microcredits',
   'latency_ms',
   'attempts',
@@ -100,6 +114,8 @@ const PARAMETERS = [
   'charged_to',
   'maximum',
   'last_answer',
+  'logs',
+  'pinned',
   'output',
 ] as const;
 /** Every block sends one of these, so they are built once. */
@@ -130,7 +146,11 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     error: run.error && !isStopped ? JSON.stringify(run.error) : null,
     model: run.model ?? null,
     prompt_tokens: run.promptTokens ?? 0,
+    cached_tokens: run.cachedTokens ?? 0,
+    cache_write_tokens: (run.cacheWriteTokens ?? 0) + (run.cacheWriteHourTokens ?? 0),
     completion_tokens: run.completionTokens ?? 0,
+    reasoning_tokens: run.reasoningTokens ?? 0,
+    usage_estimated: run.isEstimated ?? false,
     cost_microcredits: run.costMicrocredits ?? 0,
     // Never rounded up: it would seem to have begun before its dependencies ended.
     latency_ms: Math.floor(performance.now() - run.startedAt),
@@ -139,6 +159,8 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,
     last_answer: run.lastAnswer ? JSON.stringify(run.lastAnswer) : null,
+    logs: run.logs?.length ? JSON.stringify(run.logs) : null,
+    pinned: run.pinned ?? false,
     output: run.stored ? null : (run.output ?? null),
   };
   const values = PARAMETERS.map((name) => row[name]);
@@ -206,11 +228,16 @@ export const BLOCK_RUN_COLUMNS = [
   'block_run.error',
   'block_run.model',
   'block_run.prompt_tokens',
+  'block_run.cached_tokens',
+  'block_run.cache_write_tokens',
   'block_run.completion_tokens',
+  'block_run.reasoning_tokens',
+  'block_run.usage_estimated',
   'block_run.cost_microcredits',
   'block_run.uncharged_microcredits',
   'block_run.latency_ms',
   'block_run.attempts',
+  'block_run.pinned',
 ] as const;
 
 /**

@@ -47,7 +47,7 @@ export function listBlockPage(
  */
 export function findBlockTrace(db: Db, executionId: string, blockKey: string, callId?: string) {
   return selectTraces(db, executionId)
-    .select(['block_run.input', 'block_run.last_answer'])
+    .select(['block_run.input', 'block_run.last_answer', 'block_run.logs', 'block_run.failed_attempts'])
     .select([inputBytes.as('request_bytes'), sql<number>`coalesce(${outputBytes}, 0)`.as('output_bytes')])
     .where('block_run.block_key', '=', blockKey)
     .$if(callId !== undefined, (query) => query.where('block_run.execution_id', '=', callId as string))
@@ -118,7 +118,7 @@ export async function loadBlockValues(
 ) {
   const { object, ...values } = await db
     .selectFrom('block_run')
-    .select(['input', 'last_answer', outputObject.as('object')])
+    .select(['input', 'last_answer', 'logs', 'failed_attempts', outputObject.as('object')])
     .select([
       sql<string>`coalesce(left(output::text, ${maxChars}), '')`.as('output'),
       sql<number>`coalesce(length(output::text), 0)`.as('output_chars'),

@@ -4,8 +4,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { ProcessorType } from '../../flow/definition.ts';
+import type { ErrorCode } from '../../flow/errors.ts';
 import type { Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
+import type { FailedAttempt } from '../schema.ts';
 import type { BlockId } from '../stored-values/stored-outputs.ts';
 import { selectBlockRunsOf } from './block-runs.ts';
 import { UNSETTLED_SECONDS } from './recorded-blocks.ts';
@@ -25,10 +27,16 @@ export type BlockAttempt = {
   startedAt: number;
 };
 
-/** A provider's rejection of an attempt, and the time until the next. */
-export type Refusal = { message: string; retryInMs: number };
+/** The failure of an attempt, which a provider rejected or for whose code there was no process, and the time until the next. */
+export type Refusal = { code: ErrorCode; message: string; tookMs: number; retryInMs: number };
 
-/** Shows that an attempt is in flight or was rejected. A later attempt keeps the message of the last rejection. */
+/** The trace keeps so much of the message of a failed attempt. */
+const MESSAGE_MAX_CHARS = 500;
+
+/**
+ * Shows that an attempt is in flight or was rejected. A later attempt keeps the message of the last rejection, and the failed
+ * attempts, which become part of the block's trace.
+ */
 export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refusal): Promise<void> {
   const { callId, blockKey, stepId, name, processorType, input, model, attempts, startedAt } = attempt;
   const state = {
@@ -37,6 +45,11 @@ export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refus
     next_attempt_at: refusal ? sql<Date>`now() + ${refusal.retryInMs} * interval '1 millisecond'` : null,
     recorded: sql<string>`pg_current_xact_id()`,
   };
+  const withFailure = (known: RawBuilder<unknown>) =>
+    refusal && {
+      failed_attempts: sql<FailedAttempt[]>`add_failed_attempt(${known}, ${refusal.code},
+        ${refusal.message.slice(0, MESSAGE_MAX_CHARS)}, ${refusal.tookMs})`,
+    };
   await db
     .insertInto('block_under_way')
     .values({
@@ -49,8 +62,14 @@ export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refus
       model: model ?? null,
       started_at: sql<Date>`clock_timestamp() - ${performance.now() - startedAt} * interval '1 millisecond'`,
       ...state,
+      ...withFailure(sql`null`),
     })
-    .onConflict((conflict) => conflict.columns(['execution_id', 'block_key']).doUpdateSet(state))
+    .onConflict((conflict) =>
+      conflict.columns(['execution_id', 'block_key']).doUpdateSet({
+        ...state,
+        ...withFailure(sql`block_under_way.failed_attempts`),
+      }),
+    )
     .execute();
 }
 
@@ -95,10 +114,10 @@ export async function deleteLeftBlocks(db: Db, limit: number): Promise<number> {
 export function recordStoppedBlocks(calls: RawBuilder<unknown>): RawBuilder<{ block_key: string }> {
   return sql`(
     insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, model, latency_ms,
-      attempts, started_at, finished_at)
+      attempts, started_at, finished_at, failed_attempts)
     select execution_id, block_key, step_id, name, processor_type, 'cancelled', input, model,
       greatest(0, floor(extract(epoch from clock_timestamp() - started_at) * 1000)), attempts, started_at,
-      clock_timestamp()
+      clock_timestamp(), failed_attempts
     from block_under_way where execution_id in (${calls})
     on conflict on constraint block_run_pkey do nothing
     returning block_key)`;

@@ -1,11 +1,9 @@
 // Idempotency keys of callers. A key is stored in the transaction that accepts its run.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
+import { IDEMPOTENCY_KEY_HOURS } from '../../flow/limits.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { IdempotencyKeyTable } from '../schema.ts';
-
-/** How long a key is kept; afterwards it starts a new run. */
-export const IDEMPOTENCY_KEY_HOURS = 24;
 
 const EXPIRED = sql<boolean>`idempotency_key.created_at <= now() - ${sql.lit(IDEMPOTENCY_KEY_HOURS)} * interval '1 hour'`;
 

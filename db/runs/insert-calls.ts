@@ -12,6 +12,7 @@ import { runNotFound } from '../stored-values/run-not-found.ts';
 import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import type { ModelKeys } from '../tenants/model-keys.ts';
+import { requireBulkRetryGoesOn } from './bulk-retries.ts';
 import { repeatedBy } from './run-columns.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 
@@ -42,9 +43,12 @@ export type NewCall = {
   callback?: { url: string; events: WebhookEvent[] } | undefined;
   /**
    * The run that this one repeats, starting at the step with the index `from` of the plan. `first`: the run with which the
-   * chain of repetitions began. `once`: only if no other run of the chain is newer than the repeated one.
+   * chain of repetitions began. `once`: only if no other run of the chain is newer than the repeated one. `bulkId`: the bulk
+   * retry that starts it.
    */
-  repeats?: { executionId: string; first: string; from: number; once?: boolean } | undefined;
+  repeats?:
+    | { executionId: string; first: string; from: number; once?: boolean; bulkId?: string | undefined }
+    | undefined;
   /** `in_progress`: a step-through session, which only its calls execute. */
   status?: 'started' | 'in_progress';
   /**
@@ -104,6 +108,7 @@ export async function insertCalls(
     request_id: call.requestId ?? null,
     repeats: call.repeats?.executionId ?? null,
     first_attempt: call.repeats?.first ?? null,
+    bulk_id: call.repeats?.bulkId ?? null,
     trace_context: trace ? JSON.stringify(trace) : null,
     callback_url: call.callback?.url ?? null,
     callback_events: call.callback?.events ?? null,
@@ -130,12 +135,16 @@ export async function insertCalls(
   return true;
 }
 
-/** Serializes the repetitions of a run, and of its repetitions. Throws CONFLICT for a second one with `once`. */
+/**
+ * Serializes the repetitions of a run, and of its repetitions. Throws CONFLICT for a second one with `once`, and
+ * BulkRetryCancelled.
+ */
 async function lockRepeated(
   db: Db | Tx,
   callId: string,
-  { executionId, first, once }: NonNullable<NewCall['repeats']>,
+  { executionId, first, once, bulkId }: NonNullable<NewCall['repeats']>,
 ): Promise<void> {
+  if (bulkId !== undefined) await requireBulkRetryGoesOn(db, bulkId);
   await db
     .selectFrom('run')
     .select('execution_id')

@@ -9,6 +9,15 @@ import { type RunFilter, selectRunPage } from './select-run-page.ts';
 /** Maximum number of runs scanned for one page when no index finds the matching runs. */
 export const LOOKED_THROUGH_MAX = 500;
 
+/** Maximum number of runs that a search looks through for one page. */
+export const SEARCHED_MAX = 2_000;
+
+/** A search does not look at messages of requests that take more bytes in the database. */
+export const SEARCHED_REQUEST_MAX_BYTES = 16 * 1024;
+
+/** A part of an executionId that is long enough to be meant as one. */
+const ID_PART = /^[0-9a-f-]{8,36}$/i;
+
 /** After so many block executions, whose costs are added up, no further run is looked at. */
 export const BLOCKS_MAX = 20_000;
 
@@ -81,6 +90,7 @@ function selectRuns(db: Db) {
       'run.started_by',
       'run.repeats',
       'run.first_attempt',
+      'run.bulk_id',
       'run.trace_context',
       'run.error',
       'run.cancel_requested_at',
@@ -94,31 +104,65 @@ function selectRuns(db: Db) {
 }
 
 /**
- * Lists a page of runs as `listRunsById` does, limited to runs that cost at least `minMicrocredits` and failed with
- * `errorCode`. `next`: the run after which the next page begins; null on the last page. A page scans a limited number
- * of block executions and, when no index finds the matching runs (by cost, by error, by key and version together, of
- * drafts), of runs: it may have fewer than `limit` runs, or none, and still a `next`.
+ * Lists a page of runs as `listRunsById` does, limited to runs that cost at least `minMicrocredits`, failed with
+ * `errorCode`, and have the text `search` in their message or error, in any case. A `search` that may be a part of an
+ * executionId, and is, finds these runs only. `next`: the run after which the next page begins; null on the last page.
+ * A page scans a limited number of block executions and, when no index finds the matching runs (by cost, by error, by
+ * text, by key and version together, of drafts), of runs: it may have fewer than `limit` runs, or none, and still a
+ * `next`.
  */
 export async function listRunPage(
   db: Db,
-  filter: RunFilter & { minMicrocredits?: number | undefined; errorCode?: string | undefined },
+  { search, ...filter }: RunListFilter,
 ): Promise<{ runs: ListedRun[]; next: string | null }> {
-  const { minMicrocredits = 0, errorCode, key, version, limit } = filter;
-  const looksAtVersion = version !== undefined && (key !== undefined || version === DRAFT_VERSION);
-  if (minMicrocredits === 0 && errorCode === undefined && !looksAtVersion) return listFound(db, filter);
-  const byIndex = { ...filter, version: looksAtVersion ? undefined : version, limit: LOOKED_THROUGH_MAX };
-  const seen = await lookThrough(db, byIndex, minMicrocredits > 0);
+  if (search === undefined) return lookFor(db, filter);
+  if (ID_PART.test(search)) {
+    const { after: _, ...ofAnyPage } = filter;
+    // Also for later pages, whose runs are found in the same way as those of the first.
+    const { runs } = await listFound(db, { ...ofAnyPage, idPart: search, limit: 1 });
+    if (runs.length > 0) return lookFor(db, { ...filter, idPart: search });
+  }
+  return lookFor(db, { ...filter, search });
+}
+
+export type RunListFilter = RunFilter & {
+  minMicrocredits?: number | undefined;
+  errorCode?: string | undefined;
+  search?: string | undefined;
+};
+
+async function lookFor(
+  db: Db,
+  { search, ...filter }: RunListFilter,
+): Promise<{ runs: ListedRun[]; next: string | null }> {
+  const { minMicrocredits = 0, errorCode, error_group: errorGroup, key, version, limit } = filter;
+  const looksAtKey = key !== undefined && errorGroup !== undefined;
+  const looksAtVersion =
+    version !== undefined && (key !== undefined || errorGroup !== undefined || version === DRAFT_VERSION);
+  const isIndexed = minMicrocredits === 0 && errorCode === undefined && search === undefined;
+  if (isIndexed && !looksAtKey && !looksAtVersion) return listFound(db, filter);
+  const lookedThroughMax = search === undefined ? LOOKED_THROUGH_MAX : SEARCHED_MAX;
+  const byIndex = {
+    ...filter,
+    key: looksAtKey ? undefined : key,
+    version: looksAtVersion ? undefined : version,
+    limit: lookedThroughMax,
+  };
+  const seen = await lookThrough(db, byIndex, minMicrocredits > 0, search);
   const found = seen.filter(
     (run) =>
       run.cost >= minMicrocredits &&
+      (!looksAtKey || run.keyId === key) &&
       (!looksAtVersion || run.version === version) &&
-      (errorCode === undefined || run.errorCode === errorCode),
+      (errorCode === undefined || run.errorCode === errorCode) &&
+      run.hasText,
   );
   const ids = found.slice(0, limit).map(({ id }) => id);
   const end = seen.at(-1);
-  const isCut = seen.length === LOOKED_THROUGH_MAX || (end?.blocks ?? 0) >= BLOCKS_MAX;
+  const isCut = seen.length === lookedThroughMax || (end?.blocks ?? 0) >= BLOCKS_MAX;
   const last = found.length > limit ? ids.at(-1) : isCut ? end?.id : undefined;
-  return { runs: ids.length > 0 ? await listRunsById(db, ids) : [], next: last ?? null };
+  const runs = ids.length > 0 ? await listRunsById(db, ids) : [];
+  return { runs: filter.order === 'oldest' ? runs.reverse() : runs, next: last ?? null };
 }
 
 /** Lists a page of the runs that a filter finds by index. */
@@ -133,20 +177,32 @@ async function listFound(db: Db, filter: RunFilter): Promise<{ runs: ListedRun[]
   return { runs, next: (isCut && runs.at(-1)?.execution_id) || null };
 }
 
-/** Lists the newest runs that a filter finds by index, with what it does not look at. */
-async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean) {
-  const { rows } = await sql<Seen & { version: number; errorCode: string | null }>`
-    select looked.*,
-      (select ${versionOfRun()} from run
-        join flow_version on flow_version.id = run.flow_version_id
-        where run.execution_id = looked.id) as version,
-      (select ${readableJson('run.error')} ->> 'code' from run where run.execution_id = looked.id) as "errorCode"
-    from ${walk(filter, hasCosts)} as looked
+/** Lists the first runs that a filter finds by index, with what it does not look at. */
+async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean, search: string | undefined) {
+  type Looked = { version: number; keyId: string | null; errorCode: string | null; hasText: boolean };
+  const { rows } = await sql<Seen & Looked>`
+    select looked.*, run.*
+    from ${walk(filter, hasCosts)} as looked cross join lateral (
+      select ${versionOfRun()} as version, run.key_id as "keyId",
+        ${readableJson('run.error')} ->> 'code' as "errorCode", ${hasText(search)} as "hasText"
+      from run join flow_version on flow_version.id = run.flow_version_id
+      where run.execution_id = looked.id) as run
     order by looked.place`.execute(db);
   return rows;
 }
 
-/** Selects the newest runs that a filter finds by index, with costs where asked; ends after many blocks. */
+/** Whether the id, message or error of a run has this text. Large requests are not looked at. */
+function hasText(search: string | undefined): RawBuilder<boolean> {
+  if (search === undefined) return sql`true`;
+  const isIn = (text: RawBuilder<unknown>) =>
+    sql`coalesce(strpos(lower(${text}), lower(${search})) > 0, false)`;
+  return sql`(
+    ${isIn(sql`run.execution_id::text`)} or ${isIn(sql`${readableJson('run.error')} ->> 'message'`)}
+    or case when pg_column_size(run.input) <= ${SEARCHED_REQUEST_MAX_BYTES} then
+      ${isIn(sql`${readableJson('run.input')} ->> 'message'`)} else false end)`;
+}
+
+/** Selects the first runs that a filter finds by index, with costs where asked; ends after many blocks. */
 function walk(filter: RunFilter, hasCosts: boolean): RawBuilder<Seen> {
   // Without costs, an index alone has the number of blocks.
   const cost = hasCosts ? sql`coalesce(sum(block_run.cost_microcredits), 0)::bigint` : sql`0::bigint`;

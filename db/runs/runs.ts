@@ -215,6 +215,7 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
       'run.started_by',
       'run.repeats',
       'run.first_attempt',
+      'run.bulk_id',
       'run.trace_context',
       'run.result',
       'run.error',

@@ -9,15 +9,16 @@ import {
   type RunOutcomeName,
   type RunStatus,
 } from '../schema.ts';
+import { idRange } from './id-range.ts';
 import { statusOfRun } from './run-columns.ts';
 import { selectStuckCalls } from './stuck-calls.ts';
-
-/** The id of a run, without its digits. */
-const SHAPE = '········-····-····-····-············';
 
 const ENVIRONMENTS: Environment[] = ['live', 'test'];
 /** The values of the column `outcome`. */
 const ALL_OUTCOMES: string[] = [...OPEN_RUN_STATUSES, ...RUN_OUTCOMES];
+
+export const RUN_ORDERS = ['newest', 'oldest'] as const;
+type RunOrder = (typeof RUN_ORDERS)[number];
 
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
@@ -44,51 +45,78 @@ export type RunFilter = {
   key?: string | undefined;
   /** The beginning of the executionId. */
   id?: string | undefined;
+  /** The bulk retry that started the run. */
+  bulk_id?: string | undefined;
+  /** Only these runs. Not together with `id` or `bulk_id`. */
+  among?: string[] | undefined;
+  /** A part of the executionId, which a scan of the ids of all other matching runs finds. Not together with `stuck`. */
+  idPart?: string | undefined;
+  /** The value of the column `error_group`. Together with `version` or `key`, a list scans runs: see `listRunPage`. */
+  error_group?: string | undefined;
   /** Started at this time or later. */
   since?: Date | undefined;
   /** Started before this time. */
   until?: Date | undefined;
   /** executionId of the last run of the previous page. */
   after?: string | undefined;
+  /** By start; newest first by default. */
+  order?: RunOrder | undefined;
   limit: number;
 };
 
-/** Selects the ids of the newest runs that match. */
+/** A filter of runs without the size of a page. */
+export type RunConditions = Omit<RunFilter, 'limit'>;
+
+/** Selects the ids of the first runs that match: of the newest, unless the filter asks for the oldest. */
 export function selectRunPage(filter: RunFilter): RawBuilder<string> {
-  const { status, outcome, open, stuck, id, limit } = filter;
+  const { status, outcome, open, stuck, id, bulk_id: bulkId, among, limit } = filter;
   const mayBeResumed =
     outcome === undefined && (status === 'started' || (status === undefined && open === true));
-  const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
+  const first =
+    filter.order === 'oldest'
+      ? sql`order by started_at, execution_id limit ${limit}`
+      : sql`order by started_at desc, execution_id desc limit ${limit}`;
   const sources =
     stuck === true
       ? [selectAmongStarted(filter, selectStuckRuns(filter))]
-      : id !== undefined
-        ? [selectById(filter, id)]
-        : [selectNewest(filter, newest), ...(mayBeResumed ? [selectResumed(filter)] : [])];
+      : id !== undefined || bulkId !== undefined || among !== undefined
+        ? [selectById(filter)]
+        : [selectOfFlows(filter, first), ...(mayBeResumed ? [selectResumed(filter)] : [])];
   return sql`
-    select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
+    select execution_id from (${sql.join(sources, sql` union all `)}) as found ${first}`;
 }
 
 /**
- * Selects the newest runs of each flow. With a filter, selects the newest of each remaining combination of outcome,
+ * Selects the first runs of each flow. With a filter, selects the first of each remaining combination of outcome,
  * mode and environment, which an index finds whatever else the flow has. One scan in order of time would cross all
  * runs of the flow to find the few that match.
  */
-function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
-  const { mode, environment, version, key } = filter;
-  const outcomes = outcomesOf(filter);
-  const run = (where: RawBuilder<boolean>) => sql`
+function selectOfFlows(filter: RunFilter, first: RawBuilder<unknown>) {
+  const { mode, environment, version, key, error_group: errorGroup } = filter;
+  const select = (where: RawBuilder<boolean>) => sql`
     select run.execution_id, run.started_at from run
-    where run.continues is null and ${where} and ${wasStarted(filter)} ${newest}`;
-  if ([outcomes, mode, environment, version, key].every((field) => field === undefined))
-    return sql`
-      select page.* from (${selectFlows(filter)}) as flow
-      cross join lateral (${run(sql`run.flow_id = flow.id`)}) as page`;
+    where ${where} and ${hasIdPart(filter)} ${first}`;
+  const fields = [outcomesOf(filter), mode, environment, version, key, errorGroup];
+  if (fields.some((field) => field !== undefined)) return selectOfKinds(filter, select);
+  return sql`
+    select page.* from (${selectFlows(filter)}) as flow
+    cross join lateral (
+      ${select(sql`run.continues is null and run.flow_id = flow.id and ${wasStarted(filter)}`)}) as page`;
+}
+
+/** Puts together what `select` selects of the runs of each flow, outcome, mode and environment, which an index finds. */
+export function selectOfKinds(
+  filter: RunConditions,
+  select: (where: RawBuilder<boolean>) => RawBuilder<unknown>,
+) {
+  const { mode, environment, version, key, error_group: errorGroup } = filter;
+  const outcomes = outcomesOf(filter);
   const ofKind = sql<boolean>`
-    ${version === undefined ? sql`run.flow_id = flow.id` : sql`run.flow_version_id = flow_version.id`}
-    and ${isOfKey(key)}
+    run.continues is null
+    and ${version === undefined ? sql`run.flow_id = flow.id` : sql`run.flow_version_id = flow_version.id`}
+    and ${isOfKey(key)} and ${equals('run.error_group', errorGroup)}
     and run.outcome = kind.outcome and run.mode = kind.mode and run.environment = kind.environment
-    and ${standsAsRecorded(filter)}`;
+    and ${standsAsRecorded(filter)} and ${wasStarted(filter)}`;
   return sql`
     select page.* from (${selectFlows(filter)}) as flow
     ${version === undefined ? sql`` : sql`join flow_version on flow_version.flow_id = flow.id and flow_version.version = ${version}`}
@@ -97,11 +125,12 @@ function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
         unnest(${mode ? [mode] : [...RUN_MODES]}::text[]) as mode,
         unnest(${environment ? [environment] : ENVIRONMENTS}::text[]) as environment
     ) as kind
-    cross join lateral (${run(ofKind)}) as page`;
+    cross join lateral (${select(ofKind)}) as page`;
 }
 
 /** Returns the values of the column `outcome` that a filter selects; undefined for all. */
-function outcomesOf({ status, outcome, open }: RunFilter): string[] | undefined {
+function outcomesOf({ status, outcome, open, error_group: errorGroup }: RunConditions): string[] | undefined {
+  if (errorGroup !== undefined && !outcome && !status) return ['failed', 'refused'];
   if (outcome) return status === undefined || statusOf(outcome) === status ? [outcome] : [];
   if (status) return ALL_OUTCOMES.filter((each) => statusOf(each) === status);
   return open ? [...OPEN_RUN_STATUSES] : undefined;
@@ -121,7 +150,7 @@ function selectResumed(filter: RunFilter) {
 }
 
 /** Selects the runs with a later call in flight that was not cancelled. */
-function selectContinued(filter: RunFilter) {
+function selectContinued(filter: RunConditions) {
   return sql`
     select call.continues from run as call
     where call.flow_id in (${selectFlows(filter)}) and call.continues is not null and call.status = 'started'
@@ -132,9 +161,10 @@ function selectContinued(filter: RunFilter) {
  * Whether a run counts as its own row says. Only runs with later calls may differ: their ids are found once, and the
  * rest is in the indexes.
  */
-function standsAsRecorded(filter: RunFilter) {
-  const { status, outcome } = filter;
-  if (outcome === undefined && (status === undefined || status === 'started')) return sql`true`;
+function standsAsRecorded(filter: RunConditions) {
+  const { status, outcome, error_group: errorGroup } = filter;
+  if (errorGroup === undefined && outcome === undefined && (status === undefined || status === 'started'))
+    return sql`true`;
   return sql`(run.mode <> 'step' and run.status <> 'tool_calls_required'
     or run.execution_id not in (${selectContinued(filter)}))`;
 }
@@ -169,13 +199,19 @@ function selectAmongStarted(filter: RunFilter, ids: RawBuilder<unknown>) {
   );
 }
 
-/** Selects the runs whose ids begin with `text`. */
-function selectById(filter: RunFilter, text: string) {
-  const { status, outcome } = filter;
-  const range = idRange(text);
-  const ids = range
-    ? sql`select execution_id from run as begun where execution_id between ${range.first} and ${range.last}`
-    : sql`select null::uuid`;
+/** Selects the runs whose ids begin with a text, that a bulk retry started, or that are named. */
+function selectById(filter: RunFilter) {
+  const { status, outcome, id, among } = filter;
+  const range = idRange(id ?? '');
+  const named = among
+    ? sql`select unnest(${among}::uuid[])`
+    : sql`select execution_id from run as begun where bulk_id = ${filter.bulk_id}`;
+  const ids =
+    id === undefined
+      ? named
+      : range
+        ? sql`select execution_id from run as begun where execution_id between ${range.first} and ${range.last}`
+        : sql`select null::uuid`;
   const isAsked = [
     ...(status === undefined ? [] : [sql`${statusOfRun()} = ${status}`]),
     ...(outcome === undefined ? [] : [sql`run.outcome = ${outcome} and ${statusOfRun()} <> 'started'`]),
@@ -184,10 +220,12 @@ function selectById(filter: RunFilter, text: string) {
 }
 
 function selectAmong(filter: RunFilter, ids: RawBuilder<unknown>, which: RawBuilder<unknown>) {
-  const { mode, environment, version, key } = filter;
+  const { mode, environment, version, key, error_group: errorGroup, bulk_id: bulkId } = filter;
   return sql`
     select run.execution_id, run.started_at from run
     where run.continues is null and run.execution_id in (${ids}) and ${which}
+      and ${hasIdPart(filter)} and ${equals('run.error_group', errorGroup)}
+      and ${bulkId === undefined ? sql`true` : sql`run.bulk_id = ${bulkId}`}
       and run.flow_id in (${selectFlows(filter)})
       and ${equals('run.mode', mode)} and ${equals('run.environment', environment)}
       and ${isOfKey(key)}
@@ -195,15 +233,19 @@ function selectAmong(filter: RunFilter, ids: RawBuilder<unknown>, which: RawBuil
       and ${wasStarted(filter)}`;
 }
 
-function equals(column: string, value: string | undefined) {
+function hasIdPart({ idPart }: RunFilter) {
+  return idPart === undefined ? sql`true` : sql`strpos(run.execution_id::text, ${idPart.toLowerCase()}) > 0`;
+}
+
+export function equals(column: string, value: string | undefined) {
   return value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
 }
 
-function isOfKey(key: string | undefined) {
+export function isOfKey(key: string | undefined) {
   return key === undefined ? sql`true` : sql`run.key_id is not null and run.key_id = ${key}`;
 }
 
-function wasStarted({ since, until, after }: RunFilter) {
+export function wasStarted({ since, until, after, order }: RunConditions) {
   const conditions = [
     ...(since === undefined ? [] : [sql`run.started_at >= ${since}`]),
     ...(until === undefined ? [] : [sql`run.started_at < ${until}`]),
@@ -211,14 +253,22 @@ function wasStarted({ since, until, after }: RunFilter) {
     ...(after === undefined
       ? []
       : [
-          sql`(run.started_at, run.execution_id) <
+          sql`(run.started_at, run.execution_id) ${order === 'oldest' ? sql`>` : sql`<`}
             (select started_at, execution_id from run where execution_id = ${after})`,
         ]),
   ];
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-function selectFlows({ flowId, projectId, organizationId, organization, project, flow, open }: RunFilter) {
+export function selectFlows({
+  flowId,
+  projectId,
+  organizationId,
+  organization,
+  project,
+  flow,
+  open,
+}: RunConditions) {
   if (flowId !== undefined) return sql`select ${flowId}::uuid as id`;
   const scope =
     projectId !== undefined
@@ -233,14 +283,4 @@ function selectFlows({ flowId, projectId, organizationId, organization, project,
     join organization on organization.id = project.organization_id
     where ${ofScope} and ${equals('organization.slug', organization)}
       and ${equals('project.slug', project)} and ${equals('flow.slug', flow)}`;
-}
-
-/** Returns the first and the last id that begin with `text`; undefined when there is none. */
-export function idRange(text: string): { first: string; last: string } | undefined {
-  const isBeginning = [...text].every((char, index) =>
-    SHAPE[index] === '-' ? char === '-' : index < SHAPE.length && /[0-9a-f]/i.test(char),
-  );
-  if (!isBeginning) return undefined;
-  const rest = SHAPE.slice(text.length);
-  return { first: text + rest.replaceAll('·', '0'), last: text + rest.replaceAll('·', 'f') };
 }

@@ -17,8 +17,8 @@ const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 const ATTEMPTS_MIN = 4;
 /** Whether workers were lost under a block in flight again and again: an attempt without an error was lost with its worker. */
 export const IS_CRASH_LOOPING = sql`(block_under_way.attempts >= ${ATTEMPTS_MIN} and block_under_way.last_error is null)`;
-/** Whether a model was asked and has not answered. */
-const IS_UNANSWERED = sql`(block_under_way.processor_type = 'llm' and block_under_way.next_attempt_at is null
+/** Whether a model was asked two minutes ago and has not answered. */
+export const IS_UNANSWERED = sql`(block_under_way.processor_type = 'llm' and block_under_way.next_attempt_at is null
   and block_under_way.started_at < ${QUIET})`;
 /** Maximum number of calls scanned for one list, oldest first. */
 export const LOOKED_AT_MAX = 5_000;

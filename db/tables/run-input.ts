@@ -1,7 +1,7 @@
 import type { Json } from '../../flow/definition.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import type { Attachment } from '../../flow/run.ts';
-import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
+import type { PausePoint, ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 
 /** The request for a run, as stored in `run.input`. */
 export type StoredRunInput = {
@@ -9,11 +9,15 @@ export type StoredRunInput = {
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
   attachments?: Attachment[];
+  /** Outputs by step_id, in place of running these blocks. Only of drafts. */
+  pinned_outputs?: { [stepId: string]: Json } | undefined;
   /** Maximum cost of the run, in credits. */
   max_credits?: number | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
   continuation?: Continuation | undefined;
+  /** Calls of earlier attempts, newest first: blocks of the first step that they completed have their outputs. */
+  reuses?: string[] | undefined;
 };
 
 /** The values that a caller sent from one call of a run to the next. */
@@ -25,6 +29,9 @@ export type Continuation = {
   /** The outputs of the earlier steps, some of which this call may replace. */
   outputs: { [stepId: string]: Json };
   replaced?: { [stepId: string]: Json } | undefined;
-  /** The conversation with which the paused step continues. */
-  resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
+  /** How the paused step continues. */
+  resume?: Resume | undefined;
 };
+
+/** The conversation with which a paused step continues, and the model that paused. */
+type Resume = Pick<PausePoint, 'step_id' | 'iterations' | 'model'> & { messages: ToolCallMessage[] };

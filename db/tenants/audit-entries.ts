@@ -91,6 +91,7 @@ export function listAuditEntries(
         .onRef('profile.user_id', '=', 'audit_entry.actor'),
     )
     .select([
+      'entry_id',
       'actor',
       'action',
       'resource_id',

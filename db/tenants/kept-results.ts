@@ -2,9 +2,10 @@
 // because it may hold a secret that is shown once.
 import { deserialize, serialize } from 'node:v8';
 import { sql } from 'kysely';
+import { IDEMPOTENCY_KEY_HOURS } from '../../flow/limits.ts';
 import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import type { Db, Tx } from '../connect.ts';
-import { IDEMPOTENCY_KEY_HOURS, keyReused } from '../runs/idempotency-keys.ts';
+import { keyReused } from '../runs/idempotency-keys.ts';
 
 /** `digest`: SHA-256 of everything that makes two requests the same. */
 export type KeyedWrite = { actor: string; path: string; key: string; digest: Buffer };

@@ -116,11 +116,20 @@ export function testCaseNameTaken(name: string): ServiceError {
   return new ServiceError('CONFLICT', `The flow has another test case with the name ${name}.`);
 }
 
-/** Lists the cases of a flow by name, starting after the name `after`, without their values. */
-export function listTestCasePage(db: Db, flowId: string, { after, limit }: { after: string; limit: number }) {
+/** Lists the cases of a flow by name, starting after the name `after`, with the first characters of their values. */
+export function listTestCasePage(
+  db: Db,
+  flowId: string,
+  { after, limit, maxChars }: { after: string; limit: number; maxChars: number },
+) {
   return db
     .selectFrom('test_case')
     .select(['id', 'name', 'created_at', 'updated_at', 'last_execution_id'])
+    .select([
+      sql<string>`left(input ->> 'message', ${maxChars})`.as('message'),
+      sql<string>`left(expectation::text, ${maxChars})`.as('expected'),
+      sql<boolean>`input -> 'tools' is not null`.as('has_tools'),
+    ])
     .where('flow_id', '=', flowId)
     .where('name', '>', after)
     .orderBy('name')

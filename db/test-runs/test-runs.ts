@@ -1,15 +1,18 @@
 // Test cases, test runs and results. The API creates cases and accepts test runs; activities/ records verdicts. This
-// file: test runs, which run cases of a flow together against one snapshot of its draft.
+// file: test runs, which run cases of a flow together against one version, or one snapshot of its draft.
+import { createHash } from 'node:crypto';
 import { type NotNull, sql } from 'kysely';
-import type { FlowDefinition } from '../../flow/definition.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { TestInput, Verdict } from '../../flow/test-case.ts';
+import type { PausePoint, ToolCallMessage } from '../../flow/tool-calls.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
+import { versionOfRun } from '../runs/run-columns.ts';
 import { storeInputs } from '../stored-values/stored-inputs.ts';
-import { createTimedId } from '../timed-id.ts';
+import { createTimedId, deriveId } from '../timed-id.ts';
 import { COST_OF_TEST } from './test-results.ts';
 
 export type TestRunRow = Awaited<ReturnType<typeof listTestRuns>>[number];
@@ -115,19 +118,66 @@ export function getTest(db: Db, executionId: string) {
 }
 type Test = Awaited<ReturnType<typeof getTest>>;
 
-/** Accepts the run of a case, once: the draft's snapshot with the case's input. Throws CANCELLED. */
+/** Accepts the run of a case, once: the version with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
-  await acceptRun(db, test, executionId);
+  await acceptCall(db, test, toNewCall(test, executionId));
+}
+
+/** The pause of a case's run, and the conversation with the results of the case. */
+type AnsweredPause = {
+  callId: string;
+  pause: PausePoint;
+  messages: ToolCallMessage[];
+  /** The outputs of the earlier steps. */
+  outputs: { [stepId: string]: Json };
+};
+
+/**
+ * Accepts the call that answers the tool calls of a case's run, once; returns the id of the call, and its first step.
+ * Throws CANCELLED.
+ */
+export async function acceptToolResults(
+  db: Db,
+  executionId: string,
+  { steps }: FlowDefinition,
+  { callId: paused, pause, messages, outputs }: AnsweredPause,
+): Promise<{ callId: string; from: number }> {
+  const test = await getTest(db, executionId);
+  const { step_id, iterations, model } = pause;
+  const from = steps.findIndex((step) => step.step_id === step_id);
+  const previous = steps[from - 1];
+  // Repeated, this accepts the same call.
+  const callId = deriveId(executionId, createHash('sha256').update(paused).digest());
+  const first = toNewCall(test, callId);
+  await acceptCall(db, test, {
+    ...first,
+    input: {
+      ...first.input,
+      continuation: {
+        ...(previous && { input: outputs[previous.step_id] ?? null }),
+        from,
+        outputs,
+        resume: { step_id, iterations, model, messages },
+      },
+    },
+    continues: {
+      executionId,
+      from,
+      to: steps.length,
+      concludes: true,
+      after: paused === executionId ? null : paused,
+    },
+  });
+  return { callId, from };
 }
 
 /**
- * Accepts a run of a test run; with `draft`, of that draft. A cancellation comes before, and rejects the run, or
- * after, and finds the run. Repeat it after InputBeingDeleted.
+ * Accepts a call of a test run; with `draft`, of that draft. A cancellation comes before, and rejects the call, or
+ * after, and finds its run. Repeat it after InputBeingDeleted.
  */
-async function acceptRun(db: Db, test: Test, executionId: string, draft?: FlowDefinition): Promise<void> {
+async function acceptCall(db: Db, test: Test, call: NewCall, draft?: FlowDefinition): Promise<void> {
   const { testRunId, organizationId, flowId } = test;
-  const call = toNewCall(test, executionId);
   const stored = await storeInputs(db, organizationId, [call]);
   await db.transaction().execute(async (tx) => {
     if (draft) call.flowVersionId = await snapshotDraft(tx, flowId, draft);
@@ -159,18 +209,18 @@ export async function acceptJudge(
     .returning('judge_execution_id as judgeId')
     .$narrowType<{ judgeId: NotNull }>()
     .executeTakeFirstOrThrow();
-  await acceptRun(db, { ...test, input }, judgeId, judge);
+  await acceptCall(db, test, toNewCall({ ...test, input }, judgeId), judge);
   return judgeId;
 }
 
 function toNewCall(
-  { organizationId, projectId, flowId, flowVersionId, input }: Test,
-  executionId: string,
+  { organizationId, projectId, flowId, flowVersionId, input: { tool_results: _, ...input } }: Test,
+  callId: string,
 ): NewCall {
   const of = { organizationId, projectId, flowId, flowVersionId };
   return {
     ...of,
-    callId: executionId,
+    callId,
     mode: 'test',
     environment: 'test',
     input: { ...input, block_overrides: {} },
@@ -235,6 +285,7 @@ export async function getTestRunStart(db: Db, testRunId: string) {
       'project.slug as project',
       'flow.slug as flow',
       'flow_version.definition',
+      versionOfRun().as('version'),
     ])
     .where('test_run.id', '=', testRunId)
     .executeTakeFirstOrThrow();
@@ -255,7 +306,7 @@ export function listTestRuns(
 ) {
   const page = db
     .selectFrom('test_run')
-    .select(['id', 'status', 'started_by', 'started_at', 'finished_at'])
+    .select(['id', 'status', 'started_by', 'started_at', 'finished_at', 'flow_version_id'])
     .where('flow_id', '=', flowId)
     .$if(after !== undefined, (query) =>
       query.where(
@@ -285,7 +336,9 @@ export function listTestRuns(
           .as('counts'),
       (join) => join.onTrue(),
     )
+    .innerJoin('flow_version', 'flow_version.id', 'page.flow_version_id')
     .selectAll('page')
+    .select(versionOfRun().as('version'))
     .select(['total', 'passed', 'failed', 'errors', 'pending', 'cost_microcredits'])
     .orderBy('page.started_at', 'desc')
     .orderBy('page.id', 'desc')

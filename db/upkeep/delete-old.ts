@@ -1,4 +1,4 @@
-// Retention: deletes old runs, test runs and test deliveries with all their data, except the ledger, usage and the
+// Retention: deletes old runs, bulk retries, test runs and test deliveries with all their data, except the ledger, usage and the
 // audit log.
 import { type RawBuilder, sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
@@ -46,6 +46,13 @@ export async function deleteOld(
       limit ${limit} for update skip locked
     ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
     delete from webhook_delivery where id in (select id from old)`.execute(db);
+  await sql`
+    with old as (
+      select id from bulk_retry where started_at < ${cutoff}
+        and not exists (select from run where run.bulk_id = bulk_retry.id)
+      limit ${limit} for update skip locked
+    )
+    delete from bulk_retry where id in (select id from old)`.execute(db);
   const runs = await db.transaction().execute(async (tx) => {
     const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
     await sql`

@@ -54,26 +54,33 @@ async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number
     ), fact as (
       select organization_id, (at at time zone 'UTC')::date as day, project_id, flow_id, version, key_id,
         ${sql.lit(RUNS)} as subject, latency::smallint, runs as count, failures, cancelled,
-        refused, 0 as prompt_tokens, 0 as completion_tokens, 0::bigint as microcredits
+        refused, 0 as prompt_tokens, 0 as cached_tokens, 0 as cache_write_tokens, 0 as completion_tokens,
+        0 as reasoning_tokens, 0::bigint as microcredits
       from called where runs <> 0 or failures <> 0 or cancelled <> 0 or refused <> 0
       union all
       select organization_id, (block.finished_at at time zone 'UTC')::date, project_id, flow_id, version, key_id,
         coalesce(block.model, ${sql.lit(CODE)}), ${latencyClass(sql`block.latency_ms`)}::smallint, 1,
-        (block.status = 'failed')::int, 0, 0, block.prompt_tokens, block.completion_tokens, block.cost_microcredits
+        (block.status = 'failed')::int, 0, 0, block.prompt_tokens, block.cached_tokens, block.cache_write_tokens,
+        block.completion_tokens, block.reasoning_tokens, block.cost_microcredits
       from called join block_run as block on block.execution_id = called.execution_id
       where called.call_ended and block.status <> 'cancelled'
         and (block.model is not null or block.cost_microcredits > 0)
     ), added as (
       insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
-        cancelled, refused, prompt_tokens, completion_tokens, microcredits)
+        cancelled, refused, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens,
+        microcredits)
       select organization_id, day, project_id, flow_id, version, key_id, subject, latency, sum(count), sum(failures),
-        sum(cancelled), sum(refused), sum(prompt_tokens), sum(completion_tokens), sum(microcredits)
+        sum(cancelled), sum(refused), sum(prompt_tokens), sum(cached_tokens), sum(cache_write_tokens),
+        sum(completion_tokens), sum(reasoning_tokens), sum(microcredits)
       from fact group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8
       on conflict on constraint usage_pkey do update
         set count = usage.count + excluded.count, failures = usage.failures + excluded.failures,
           cancelled = usage.cancelled + excluded.cancelled, refused = usage.refused + excluded.refused,
           prompt_tokens = usage.prompt_tokens + excluded.prompt_tokens,
+          cached_tokens = usage.cached_tokens + excluded.cached_tokens,
+          cache_write_tokens = usage.cache_write_tokens + excluded.cache_write_tokens,
           completion_tokens = usage.completion_tokens + excluded.completion_tokens,
+          reasoning_tokens = usage.reasoning_tokens + excluded.reasoning_tokens,
           microcredits = usage.microcredits + excluded.microcredits
     )
     select count(*)::int as noted from note`.execute(db);
@@ -85,9 +92,9 @@ export async function addRateLimited(db: Db, requests: RateLimited[]): Promise<v
   // In order, because processes that lock the same rows in different orders would deadlock.
   await sql`
     insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
-      prompt_tokens, completion_tokens, microcredits)
+      prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, reasoning_tokens, microcredits)
     select organization_id, (now() at time zone 'UTC')::date, project_id, ${NO_FLOW}::uuid, 0, key_id, ${REFUSED}, -1,
-      count, 0, 0, 0, 0
+      count, 0, 0, 0, 0, 0, 0, 0
     from unnest(${requests.map(({ organizationId }) => organizationId)}::uuid[],
       ${requests.map(({ projectId }) => projectId)}::uuid[], ${requests.map(({ keyId }) => keyId)}::text[],
       ${requests.map(({ count }) => count)}::bigint[]) as refused (organization_id, project_id, key_id, count)

@@ -2,9 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CODE, latencyOf, NO_FLOW, REFUSED, RUNS } from './count-usage.ts';
-
-export const USAGE_DIMENSIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
-export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
+import type { UsageDimension } from './usage-dimensions.ts';
 
 /** `from` and `to` are days, both included. */
 export type UsageFilter = {
@@ -32,7 +30,10 @@ export type UsageRow = {
   model_calls: number;
   failed_model_calls: number;
   prompt_tokens: number;
+  cached_tokens: number;
+  cache_write_tokens: number;
   completion_tokens: number;
+  reasoning_tokens: number;
   refused: number;
 } & { [percentile in `${'run' | 'model'}_${'p50' | 'p95' | 'p99'}`]: number | null };
 
@@ -83,7 +84,9 @@ export async function findUsage(
           else 'models' end as subject,
         sum(count) as count, sum(failures) as failures, sum(cancelled) as cancelled,
         sum(refused) as refused, sum(microcredits) as microcredits,
-        sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens
+        sum(prompt_tokens) as prompt_tokens, sum(cached_tokens) as cached_tokens,
+        sum(cache_write_tokens) as cache_write_tokens, sum(completion_tokens) as completion_tokens,
+        sum(reasoning_tokens) as reasoning_tokens
       from usage
       where organization_id = ${organizationId} and day between ${from}::date and ${to}::date
         and ${projectId === undefined ? sql`true` : sql`project_id = ${projectId}`}
@@ -94,7 +97,9 @@ export async function findUsage(
         ${sum('count', IS_RUNS)} as runs, ${sum('failures', IS_RUNS)} as failed_runs,
         ${sum('cancelled', IS_RUNS)} as cancelled_runs, ${sum('refused', IS_RUNS)} as refused_runs,
         ${sum('count', IS_MODEL)} as model_calls, ${sum('failures', IS_MODEL)} as failed_model_calls,
-        ${sum('prompt_tokens')} as prompt_tokens, ${sum('completion_tokens')} as completion_tokens,
+        ${sum('prompt_tokens')} as prompt_tokens, ${sum('cached_tokens')} as cached_tokens,
+        ${sum('cache_write_tokens')} as cache_write_tokens, ${sum('completion_tokens')} as completion_tokens,
+        ${sum('reasoning_tokens')} as reasoning_tokens,
         ${sum('count', IS_REFUSED)} as refused
       from class group by grouping sets ((id, version), ())
     ), placed as (

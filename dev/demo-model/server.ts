@@ -1,28 +1,32 @@
-// The server behind the models `demo/…`: OpenAI-compatible, local, deterministic and without state.
+// The server behind the models `demo/…`: OpenAI-compatible, local and deterministic. Its models deviate from OpenAI's on request
+// (deviations.ts); its only state is which requests it has refused for once.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRawBody } from 'raw-body';
+import { escapeLineEnds } from '../../platform/json-text/escape-line-ends.ts';
 import { log } from '../../platform/observability/log.ts';
 import { http } from '../node-http.ts';
-import { type Answer, answerChat, type ChatRequest, DemoModelError, parseChatRequest } from './answer.ts';
+import { type Answer, answerChat } from './answer.ts';
+import { type ChatRequest, DemoModelError } from './chat-request.ts';
+import type { Completion, Deviation } from './deviations.ts';
+import { MODELS, parseChatRequest } from './models.ts';
 
 const LOOPBACK = '127.0.0.1';
 const BODY_MAX_BYTES = 64 * 1024 * 1024;
-const MODELS = ['chat', 'vision', 'no-tools', 'no-schema', 'slow-300', 'error-503'];
+/** Requests of which the server remembers that it has refused them for once. */
+const REFUSED_MAX = 10_000;
 
-/**
- * Starts the server on loopback and `port` (any free one); `url` is the base URL for an OpenAI client.
- * Models: `chat`; `vision` (takes images); `no-tools` and `no-schema` (refuse these); `slow-<ms>`; `error-<status>`.
- */
+/** Starts the server on loopback and `port` (any free one); `url` is the base URL for an OpenAI client, which lists the models. */
 export async function startDemoModelServer({ port = 0 } = {}): Promise<{
   url: string;
   close(): Promise<void>;
 }> {
+  const refused = new Set<string>();
   const server = http.createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => sendError(response, error));
+    handle(request, response, refused).catch((error: unknown) => sendError(response, error));
   });
   server.listen(port, LOOPBACK);
   await once(server, 'listening');
@@ -37,26 +41,25 @@ export async function startDemoModelServer({ port = 0 } = {}): Promise<{
   };
 }
 
-async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refused: Set<string>,
+): Promise<void> {
   const route = `${request.method} ${request.url?.split('?')[0]}`;
   if (route !== 'POST /v1/chat/completions' && route !== 'GET /v1/models') {
     throw new DemoModelError(404, `Unknown request URL: ${route}`, null, 'unknown_url');
   }
-  if (!/^Bearer \S/i.test(request.headers.authorization ?? '')) {
-    throw new DemoModelError(
-      401,
-      'You did not provide an API key; any value will do',
-      null,
-      'invalid_api_key',
-    );
-  }
   if (route === 'GET /v1/models') {
-    const data = MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'demo' }));
+    const data = Object.entries(MODELS).map(([id, description]) => ({
+      ...{ id, object: 'model', created: 0, owned_by: 'demo' },
+      description,
+    }));
     return sendJson(response, 200, { object: 'list', data });
   }
 
   const body = await readJsonBody(request);
-  const { request: chat, directive } = parseChatRequest(body.json);
+  const { request: chat, directive, deviation } = parseChatRequest(body.json);
   if (directive.delayMs > 0) {
     const left = new AbortController();
     response.once('close', () => left.abort());
@@ -64,10 +67,21 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   }
   if (directive.status) throw new DemoModelError(directive.status, `Asked to fail with ${directive.status}`);
   const seed = createHash('sha256').update(body.text).digest('hex').slice(0, 24);
-  const answer = answerChat(chat, seed);
+  const refusal = deviation.refuse?.(chat);
+  if (refusal && !(deviation.once && isRefusedBefore(refused, seed)))
+    return sendJson(response, refusal.status, refusal.body);
+  const answer = answerChat(deviation.prepare?.(chat) ?? chat, seed);
   const id = `chatcmpl-${seed}`;
-  if (chat.stream) sendStream(response, chat, answer, id);
-  else sendCompletion(response, chat, answer, id);
+  if (chat.stream || deviation.sent === 'as stream') sendStream(response, chat, answer, id);
+  else sendCompletion(response, deviation, chat, completionOf(chat, answer, id));
+}
+
+/** Whether this request was refused the last time; takes note of that it is now, where it was not. */
+function isRefusedBefore(refused: Set<string>, request: string): boolean {
+  if (refused.delete(request)) return true;
+  if (refused.size >= REFUSED_MAX) refused.clear();
+  refused.add(request);
+  return false;
 }
 
 async function readJsonBody(request: IncomingMessage): Promise<{ text: string; json: unknown }> {
@@ -80,7 +94,7 @@ async function readJsonBody(request: IncomingMessage): Promise<{ text: string; j
   }
 }
 
-function sendCompletion(response: ServerResponse, { model }: ChatRequest, answer: Answer, id: string): void {
+function completionOf({ model }: ChatRequest, answer: Answer, id: string): Completion {
   const { content, toolCalls, finishReason, usage } = answer;
   const message = {
     role: 'assistant',
@@ -88,14 +102,27 @@ function sendCompletion(response: ServerResponse, { model }: ChatRequest, answer
     refusal: null,
     ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
   };
-  const choices = [{ index: 0, message, logprobs: null, finish_reason: finishReason }];
-  sendJson(response, 200, { id, object: 'chat.completion', created: 0, model, choices, usage });
+  const choice = { index: 0, message, logprobs: null, finish_reason: finishReason } as const;
+  return { id, object: 'chat.completion', created: 0, model, choices: [choice], usage };
+}
+
+function sendCompletion(
+  response: ServerResponse,
+  { change, sent }: Deviation,
+  request: ChatRequest,
+  completion: Completion,
+): void {
+  change?.(completion, request);
+  const text = JSON.stringify(completion);
+  response.writeHead(200, { 'content-type': 'application/json' });
+  if (sent === 'in half') response.write(text.slice(0, text.length / 2), () => response.destroy());
+  else response.end(sent === 'with done line' ? `${text}\n\ndata: [DONE]\n` : text);
 }
 
 function sendStream(response: ServerResponse, chat: ChatRequest, answer: Answer, id: string): void {
   const chunk = (rest: object) =>
     response.write(
-      `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: 0, model: chat.model, ...rest })}\n\n`,
+      `data: ${escapeLineEnds(JSON.stringify({ id, object: 'chat.completion.chunk', created: 0, model: chat.model, ...rest }))}\n\n`,
     );
   const choice = (delta: object, finishReason: string | null = null) =>
     chunk({ choices: [{ index: 0, delta, finish_reason: finishReason }] });
@@ -125,6 +152,6 @@ function bodyError(error: unknown): DemoModelError | undefined {
   return isBodyError ? new DemoModelError(error.status as number, error.message) : undefined;
 }
 
-function sendJson(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

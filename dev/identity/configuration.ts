@@ -27,6 +27,9 @@ const TTL_SECONDS = {
   Session: 14 * DAY,
 };
 
+/** Includes the scopes of the resources: clients name them when they register. */
+const SCOPES = ['openid', 'offline_access', 'profile', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES];
+
 export type IdentitySecrets = { jwk: JWK; cookieKey: string; scriptSecret: string };
 /** `audience` is the `aud` of tokens for management and execution, `mcpAudience` that of tokens for MCP. */
 export type Audiences = { audience: string; mcpAudience: string };
@@ -44,6 +47,8 @@ export type IdentityOptions = {
   audiences: Audiences;
   consoleUrls: string[];
   isDisconnected: IsDisconnected;
+  /** The clock of used refresh tokens, in milliseconds. */
+  now?: (() => number) | undefined;
 };
 
 export function identityConfiguration({
@@ -53,9 +58,10 @@ export function identityConfiguration({
   audiences: { audience, mcpAudience },
   consoleUrls,
   isDisconnected,
+  now,
 }: IdentityOptions): Configuration {
   return {
-    adapter: createIdentityStore(stateFolder),
+    adapter: createIdentityStore(stateFolder, now),
     jwks: { keys: [secrets.jwk] },
     cookies: { keys: [secrets.cookieKey], names: cookieNames(secrets.cookieKey) },
     ttl: TTL_SECONDS,
@@ -64,8 +70,8 @@ export function identityConfiguration({
     clientDefaults: { application_type: 'native' },
     pkce: { required: () => true },
     responseTypes: ['code'],
-    // Includes the scopes of the resources: clients name them when they register.
-    scopes: ['openid', 'offline_access', 'profile', 'email', MANAGEMENT_SCOPE, ...MCP_SCOPES],
+    scopes: SCOPES,
+    extraClientMetadata: { properties: ['scope'], validator: registerScopes },
     claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] },
     extraParams: [ONE_TIME_PARAMETER],
     loadExistingGrant: grantConsole(audience),
@@ -175,10 +181,37 @@ function describe({ email, role }: Account) {
   return { name: `Demo ${role}`, email, email_verified: true };
 }
 
-/** Fills in the smallest scopes where a client names none: without a scope it would get no code (RFC 6749, 3.3). */
+/**
+ * Registers a client with those of its scopes that exist here, or with all when none does: clients name scopes of other servers.
+ * A registered client has no limit: it may ask for more later, and the user decides about each request.
+ */
+const registerScopes: NonNullable<Configuration['extraClientMetadata']>['validator'] = (
+  ctx,
+  _key,
+  value,
+  metadata,
+) => {
+  // Without a request, a stored client or a metadata document is loaded.
+  if (!ctx) delete metadata.scope;
+  else if (typeof value === 'string') metadata.scope = (knownScopes(value) ?? SCOPES).join(' ');
+};
+
+/** Returns the scopes of a list that exist here; undefined when none does. */
+function knownScopes(scope: unknown): string[] | undefined {
+  const known = [...new Set(scopesOf(scope))].filter((name) => SCOPES.includes(name));
+  return known.length > 0 ? known : undefined;
+}
+
+/**
+ * Fills in the smallest scopes where a client names none: without a scope it would get no code (RFC 6749, 3.3). A client that
+ * names only scopes of other servers, or `offline_access`, is asked for the smallest at MCP.
+ */
 export const defaultScope: Middleware = async (ctx, next) => {
-  if (ctx.path === '/auth' && ctx.query.client_id !== undefined && !ctx.query.scope)
-    ctx.query = { ...ctx.query, scope: `${MANAGEMENT_SCOPE} ${MCP_SCOPES[0]}` };
+  const { client_id, scope } = ctx.query;
+  const [least] = MCP_SCOPES;
+  const asksNothing = !knownScopes(scope)?.some((name) => name !== 'offline_access');
+  if (ctx.path === '/auth' && client_id !== undefined && asksNothing)
+    ctx.query = { ...ctx.query, scope: scope ? least : `${MANAGEMENT_SCOPE} ${least}` };
   await next();
 };
 

@@ -35,7 +35,7 @@ export async function startIdentityProvider(options: {
   consoleUrls?: string[];
   /** Tells whether a user has disconnected a client since a consent: its refresh tokens are then refused. */
   isDisconnected?: IsDisconnected;
-  /** The clock of one-time links, in milliseconds. */
+  /** The clock of one-time links and used refresh tokens, in milliseconds. */
   now?: () => number;
 }): Promise<IdentityProvider> {
   const { stateFolder, audiences, consoleUrls = [], isDisconnected = async () => false } = options;
@@ -52,6 +52,7 @@ export async function startIdentityProvider(options: {
     audiences,
     consoleUrls,
     isDisconnected,
+    now: options.now,
     oneTimeLink,
   };
   let answer: Promise<RequestListener> | undefined;

@@ -8,12 +8,17 @@ const RECORDS_MAX = 2_000;
 /** Anybody can begin a sign-in, without signing in: these records alone make room for others of them. */
 const INTERACTIONS_MAX = 500;
 const INTERACTION = 'Interaction:';
+/** For this long after its first use, a refresh token works again: the answer may not have reached the client. */
+const LOST_ANSWER_SECONDS = 30;
 
 /** `expiresAt` is in milliseconds since 1970; null means never. */
 type StoredRecord = { payload: AdapterPayload; expiresAt: number | null };
 
-/** Creates the adapter that lets `oidc-provider` store its records in the state folder. */
-export function createIdentityStore(stateFolder: string): AdapterFactory {
+/**
+ * Creates the adapter that lets `oidc-provider` store its records in the state folder. `now`: the clock of used refresh tokens,
+ * in milliseconds.
+ */
+export function createIdentityStore(stateFolder: string, now: () => number = Date.now): AdapterFactory {
   const records = new Map(Object.entries(readState<Record<string, StoredRecord>>(stateFolder, FILE) ?? {}));
 
   function find(key: string): AdapterPayload | undefined {
@@ -36,18 +41,28 @@ export function createIdentityStore(stateFolder: string): AdapterFactory {
     writeState(stateFolder, FILE, Object.fromEntries(records));
   }
 
+  /** Hides from the provider that a refresh token was just used: it revokes the grant of one that is used again. */
+  function withoutRecentUse(payload: AdapterPayload | undefined): AdapterPayload | undefined {
+    const { consumed, ...unused } = payload ?? {};
+    const isRecent = typeof consumed === 'number' && now() / 1_000 - consumed < LOST_ANSWER_SECONDS;
+    return isRecent ? unused : payload;
+  }
+
   return (model): Adapter => ({
     async upsert(id, payload, expiresIn) {
       const expiresAt = expiresIn === undefined ? null : Date.now() + expiresIn * 1000;
       records.set(`${model}:${id}`, { payload, expiresAt });
       save();
     },
-    find: async (id) => find(`${model}:${id}`),
+    async find(id) {
+      const payload = find(`${model}:${id}`);
+      return model === 'RefreshToken' ? withoutRecentUse(payload) : payload;
+    },
     findByUid: async (uid) => search(model, (payload) => payload.uid === uid),
     findByUserCode: async (userCode) => search(model, (payload) => payload.userCode === userCode),
     async consume(id) {
       const payload = find(`${model}:${id}`);
-      if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+      if (payload) payload.consumed ??= now() / 1_000;
       save();
     },
     async destroy(id) {

@@ -1,12 +1,13 @@
 // The configuration of the service: environment variables go in, a Config comes out.
 // platform/config/variables.ts has the variables, docs/reference.md describes them; `npm start` (dev/) and the
 // `weir` command (cli/api/) read some of their own.
+import type { ProviderModels } from '../models/registry.ts';
 import type { DialMap } from '../net/resolve-public.ts';
 import type { EncryptionKey } from '../secrets/encrypt.ts';
 import { type Deployment, readDeployment } from './deployment.ts';
 import { readObjectStore } from './object-store.ts';
 import { type Mcp, type Oidc, readMcp, readOidc } from './oidc.ts';
-import { type Provider, readProviders, readProviderUrls } from './providers.ts';
+import { type Provider, readProviders } from './providers.ts';
 import { readEnvironment } from './read-environment.ts';
 import {
   readTemporal,
@@ -29,7 +30,13 @@ type Values = {
 
 export { describeUnknown, isServiceVariable } from './describe-unknown.ts';
 export { readAudiences } from './oidc.ts';
-export type { Provider } from './providers.ts';
+export {
+  type ApiKind,
+  howToConfigure,
+  type Provider,
+  settingsOf,
+  splitBaseUrl,
+} from './providers.ts';
 export { readEnvironment, TELEMETRY_SECRETS } from './read-environment.ts';
 export {
   DEFAULT_ADDRESS,
@@ -42,6 +49,8 @@ export type Config = {
   production: boolean;
   databaseUrl: string;
   databaseConnections: number;
+  /** The size of the disk of PostgreSQL, in GB. */
+  databaseDiskGb: number | undefined;
   apiKeyPepper: string;
   /** The first key encrypts. */
   secretsKeys: [EncryptionKey, ...EncryptionKey[]];
@@ -95,8 +104,10 @@ export type Config = {
   dialMap: DialMap | undefined;
   testWorkflowBundle: string | undefined;
   providers: Record<string, Provider>;
-  /** Base URLs of providers, configured or public, to which callers' own keys may be sent. */
-  providerUrls: Record<string, string>;
+  /** Providers, configured or public, that take keys of callers and organizations; without the service's keys. */
+  ownKeyProviders: Record<string, Provider>;
+  /** Capabilities and prices of the models of further providers. */
+  providerModels: Record<string, ProviderModels>;
 };
 
 /** Reads the configuration. Throws an Error that names every missing or invalid variable. */
@@ -118,6 +129,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     production: values.NODE_ENV === 'production',
     databaseUrl: withPassword(values.DATABASE_URL, env.PGPASSWORD),
     databaseConnections: values.WEIR_DATABASE_CONNECTIONS,
+    databaseDiskGb: values.WEIR_DATABASE_DISK_GB,
     apiKeyPepper: values.WEIR_API_KEY_PEPPER,
     secretsKeys: values.WEIR_SECRETS_KEYS,
     temporalEncryption: readTemporalEncryption(values),
@@ -159,8 +171,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     objectStore: readObjectStore(values),
     dialMap: values.WEIR_TEST_DIAL_MAP,
     testWorkflowBundle: values.WEIR_TEST_WORKFLOW_BUNDLE,
-    providers: readProviders(env),
-    providerUrls: readProviderUrls(env),
+    ...readProviders(env),
   };
 }
 

@@ -1,12 +1,19 @@
 // The variables that the service does not read by its own schemas: those of Temporal, OpenTelemetry and model providers, of
 // `npm start` and of the `weir` command. docs/reference.md is generated from them and from variables.ts.
 
+import { API_KINDS, PRESETS } from './provider-presets.ts';
+
 type OtherVariable = {
   names: readonly string[];
   program: string;
   byDefault?: string;
   description: string;
 };
+
+/** Names a variable of every provider. */
+function withEnd(end: string): string[] {
+  return Object.keys(PRESETS).map((prefix) => `${prefix.toUpperCase()}_${end}`);
+}
 
 export const OTHER_VARIABLES: readonly OtherVariable[] = [
   {
@@ -35,35 +42,27 @@ export const OTHER_VARIABLES: readonly OtherVariable[] = [
       "OpenTelemetry's standard variables. Without an exporter there are no traces and no pushed metrics.",
   },
   {
-    names: [
-      'OPENAI_API_KEY',
-      'ANTHROPIC_API_KEY',
-      'GOOGLE_API_KEY',
-      'OPENROUTER_API_KEY',
-      'OLLAMA_API_KEY',
-      'DEMO_API_KEY',
-    ],
+    names: withEnd('API_KEY'),
     program: 'API, worker',
     description:
-      'Keys of the model providers, by model prefix. A provider is on when its key or its base URL is set.',
+      'Keys of the [model providers](own-model.md), by model prefix. A provider is on when its key or its base URL is set.',
   },
   {
-    names: [
-      'OPENAI_BASE_URL',
-      'ANTHROPIC_BASE_URL',
-      'GOOGLE_BASE_URL',
-      'OPENROUTER_BASE_URL',
-      'OLLAMA_BASE_URL',
-    ],
+    names: withEnd('BASE_URL'),
     program: 'API, worker',
-    byDefault: 'that of each provider',
-    description: 'An OpenAI-compatible endpoint.',
+    byDefault: 'that of each provider; `npm start`: its demo server for `DEMO_BASE_URL`',
+    description: 'Address of the API. Its query string goes with every request.',
   },
   {
-    names: ['DEMO_BASE_URL'],
+    names: withEnd('API'),
     program: 'API, worker',
-    byDefault: 'none; `npm start`: the demo server',
-    description: 'Endpoint for `demo/…` models.',
+    byDefault: '`openai-chat`; `anthropic` for Anthropic',
+    description: `The API that the address speaks: ${API_KINDS.map((kind) => `\`${kind}\``).join(', ')}.`,
+  },
+  {
+    names: ['AZURE_RESOURCE'],
+    program: 'API, worker',
+    description: 'Name of the Azure OpenAI resource, instead of `AZURE_BASE_URL`.',
   },
   {
     names: ['WEIR_EMBEDDED_IDENTITY_PROVIDER'],
@@ -117,6 +116,11 @@ export const OTHER_VARIABLES: readonly OtherVariable[] = [
     names: ['WEIR_TOKEN'],
     program: '`weir`',
     description: 'A JWT that the `weir` command sends instead of a key.',
+  },
+  {
+    names: ['WEIR_OPERATOR_KEY'],
+    program: '`weir`',
+    description: "An [operator's](identity-and-access.md#operators) key, sent before all others.",
   },
   {
     names: ['WEIR_PROJECT'],

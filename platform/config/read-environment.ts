@@ -1,5 +1,6 @@
 // Secrets from files: for each variable that holds one, NAME_FILE may name a file that has the value of NAME.
 import { closeSync, openSync, readSync } from 'node:fs';
+import { PRESETS } from './provider-presets.ts';
 
 /** Those that OpenTelemetry's packages read from the environment of the process themselves: keys of a collector. */
 export const TELEMETRY_SECRETS = [
@@ -20,13 +21,10 @@ export const SECRET_VARIABLES = [
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
   ...TELEMETRY_SECRETS,
-  'OPENAI_API_KEY',
-  'ANTHROPIC_API_KEY',
-  'GOOGLE_API_KEY',
-  'OPENROUTER_API_KEY',
-  'OLLAMA_API_KEY',
+  ...Object.keys(PRESETS)
+    .filter((prefix) => prefix !== 'demo')
+    .map((prefix) => `${prefix.toUpperCase()}_API_KEY`),
 ] as const;
-type SecretVariable = (typeof SECRET_VARIABLES)[number];
 
 export const FILE_MAX_BYTES = 65_536;
 const PROBLEMS: { [code: string]: string } = {
@@ -57,7 +55,7 @@ export function readEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Reads one secret: the variable, else the file that NAME_FILE names; undefined when neither is set. */
-export function readSecret(env: NodeJS.ProcessEnv, name: SecretVariable): string | undefined {
+export function readSecret(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const value = env[name]?.trim() ? env[name] : undefined;
   const file = env[`${name}_FILE`]?.trim();
   if (!file) return value;
@@ -67,8 +65,8 @@ export function readSecret(env: NodeJS.ProcessEnv, name: SecretVariable): string
   return secret;
 }
 
-/** Reads a text file; it may be a pipe. */
-function readBounded(variable: string, file: string): string {
+/** Reads a text file, whose path is in `variable`; it may be a pipe. */
+export function readBounded(variable: string, file: string): string {
   const buffer = Buffer.alloc(FILE_MAX_BYTES + 1);
   let length = 0;
   try {

@@ -52,6 +52,12 @@ const environment = z.object({
   WEIR_DATABASE_CONNECTIONS: count
     .default(20)
     .meta({ program: 'API, worker', description: 'Maximum connections to PostgreSQL per process.' }),
+  WEIR_DATABASE_DISK_GB: count.optional().meta({
+    program: 'worker',
+    byDefault: 'none: no alert',
+    description:
+      'Size of the disk of PostgreSQL in GB, for the alert [WeirDatabaseFills](operating/alerts.md#weirdatabasefills).',
+  }),
   WEIR_API_KEY_PEPPER: pepper.meta({
     program: 'all',
     byDefault: 'required; `npm start`: made in `.weir/`',
@@ -201,6 +207,10 @@ const environment = z.object({
     program: 'worker',
     description:
       '`http://[user:password@]host:port`. Webhooks go out through this proxy, which gets a `CONNECT` to the address that was checked.',
+  }),
+  WEIR_PROVIDERS_FILE: z.string().optional().meta({
+    program: 'API, worker',
+    description: 'Path of a JSON file with further [providers](own-model.md#further-providers).',
   }),
   WEIR_MODELS_FILE: z.string().optional().meta({
     program: 'API, worker',

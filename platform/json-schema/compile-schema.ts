@@ -2,10 +2,11 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { RE2JS, RE2JSException } from 're2js';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import { createSharedCache } from '../limits/shared-cache.ts';
+import { compilePattern } from './compile-pattern.ts';
 import { dialectOf } from './estimate-steps.ts';
+import { FAST_FORMATS, STRICT_FORMATS } from './formats.ts';
 import { COMPILED_MAX, COMPILED_MAX_LENGTH, VALUE_PROBLEMS_MAX } from './limits.ts';
 
 /** A short one takes memory, too. */
@@ -33,21 +34,10 @@ const OPTIONS: Options = {
   allErrors: true,
   // Properties inherited from Object.prototype do not count.
   ownProperties: true,
+  // 19.99 is a multiple of 0.01, although floating-point division says 1998.9999999999998.
+  multipleOfPrecision: 9,
   logger: false,
 };
-// `uri-template`, `uri-reference` and `url` are left out: their expressions can backtrack.
-const STRICT_FORMATS = [
-  'date',
-  'time',
-  'date-time',
-  'duration',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uuid',
-  'json-pointer',
-] as const;
-const FAST_FORMATS = ['uri', 'email'] as const;
 
 const metaSchemas = { '2020-12': new Ajv2020(OPTIONS), 'draft-07': new Ajv(OPTIONS) };
 
@@ -65,7 +55,7 @@ function compileSchema(schema: JsonSchema): CompiledSchema {
     ...OPTIONS,
     meta: false,
     validateSchema: false,
-    code: { regExp: compilePattern },
+    code: { regExp: compileRegExp },
   } as const;
   const ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv, { mode: 'full', formats: [...STRICT_FORMATS] });
@@ -87,24 +77,24 @@ function compile(ajv: Ajv, schema: JsonSchema): ValidateFunction {
     if (error instanceof CompilationError || error instanceof RangeError) throw error;
     if (error instanceof Ajv.MissingRefError) {
       const culprit = error.missingRef.slice(error.missingRef.indexOf('#'));
-      throw new CompilationError('nothing in the schema is at this reference', { culprit });
+      throw new CompilationError(
+        'nothing in the schema is at this reference: copy what it means into $defs, and refer to #/$defs/name',
+        { culprit },
+      );
     }
     throw new CompilationError(error instanceof Error ? error.message : String(error), {});
   }
 }
 
-/** Compiles a pattern. Ajv uses `toString` as a pattern's identity, so each needs its own. */
-function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
+/** Ajv writes its name into the code that it compiles. */
+function compileRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return { test: (text) => compiled.test(text), toString: () => `re2:${pattern}` };
+    return compilePattern(pattern);
   } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    const message = `the pattern is not supported (look-around and back-references are not): ${error.message}`;
-    throw new CompilationError(message, { culprit: pattern });
+    throw new CompilationError((error as Error).message, { culprit: pattern });
   }
 }
-compilePattern.code = 'compilePattern';
+compileRegExp.code = 'compileRegExp';
 
 function messageOf({ keyword, message = 'is not valid', params }: ErrorObject): string {
   const detail: unknown =

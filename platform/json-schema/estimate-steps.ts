@@ -82,7 +82,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     const value = node[keyword];
     if (!keyword.startsWith('$') || typeof value !== 'string') return value;
     refers = true;
-    const target = decode(value.slice(1));
+    const target = decodeFragment(value.slice(1));
     const { base, anchors } = resources.get(node) ?? { base: schema, anchors: new Map<string, Json>() };
     return target === '' || target.startsWith('/') ? followPointer(base, target) : anchors.get(target);
   }
@@ -148,7 +148,8 @@ function children(value: Json | undefined): Json[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : NONE;
 }
 
-function decode(text: string): string {
+/** Decodes the fragment of a reference; returns it as it is when it cannot be decoded. */
+export function decodeFragment(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

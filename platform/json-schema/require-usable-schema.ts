@@ -1,6 +1,5 @@
 // Checks a schema before anything compiles it: it must be small, self-contained and of a known dialect.
 import type { Json, JsonSchema } from '../../flow/definition.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import { extendPointer } from '../../flow/json.ts';
 import { SCHEMA_MAX_BYTES } from '../../flow/limits.ts';
 import {
@@ -10,22 +9,32 @@ import {
   REFERENCE_KEYWORDS,
   VALUE_KEYWORDS,
 } from './estimate-steps.ts';
+import { findWrappedSchema } from './find-idle-schemas.ts';
+import { invalidSchema } from './invalid-schema.ts';
 import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
+import { standardizeSchema } from './standardize-schema.ts';
 
+/** Older ones have been rewritten. */
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;
 /** `example` is OpenAPI's: its value is not a schema, but a reference of the schema may still lead into it. */
-const UNINSPECTED = [...VALUE_KEYWORDS, 'example'];
-
-/** The texts of accepted schemas; those of flows are the same objects in every run. */
-const inspected = new WeakMap<object, string>();
+export const UNINSPECTED = [...VALUE_KEYWORDS, 'example'];
 
 /**
- * Returns the schema's JSON text. Throws SCHEMA_INVALID (`extra.path`: JSON Pointer into the schema) when it is
- * neither an object nor a boolean, too large, refers outside itself, asks for too many steps, or uses `$data`, `$async`
- * or another dialect.
+ * An accepted schema: the text that is compiled, in standard keywords. `placeOf` returns the JSON Pointer that a place in it has in
+ * the schema as written.
  */
-export function requireUsableSchema(schema: JsonSchema): string {
-  const known = typeof schema === 'object' && schema !== null ? inspected.get(schema) : undefined;
+export type UsableSchema = { text: string; placeOf(pointer: string): string };
+
+/** The accepted schemas; those of flows are the same objects in every run. */
+const accepted = new WeakMap<object, UsableSchema>();
+
+/**
+ * Returns the schema as it is compiled. Throws SCHEMA_INVALID (`extra.path`: JSON Pointer into the schema) when it is
+ * neither an object nor a boolean, a wrapper around a schema, too large, refers outside itself, asks for too many
+ * steps, or uses `$data`, `$async`, another dialect or keywords whose meaning is not clear.
+ */
+export function requireUsableSchema(schema: JsonSchema): UsableSchema {
+  const known = typeof schema === 'object' && schema !== null ? accepted.get(schema) : undefined;
   if (known !== undefined) return known;
   if (
     typeof schema !== 'boolean' &&
@@ -34,11 +43,17 @@ export function requireUsableSchema(schema: JsonSchema): string {
     throw invalidSchema('', 'a JSON Schema is an object, true or false');
   }
   measure(schema);
-  const text = JSON.stringify(schema);
-  if (Buffer.byteLength(text) > SCHEMA_MAX_BYTES)
+  if (Buffer.byteLength(JSON.stringify(schema)) > SCHEMA_MAX_BYTES)
     throw invalidSchema('', `it is over ${SCHEMA_MAX_BYTES} bytes`);
-  inspect(schema, '');
-  const steps = estimateSteps(schema, SCHEMA_CHECK_STEPS_MAX);
+  const inner = findWrappedSchema(schema);
+  if (inner !== undefined)
+    throw invalidSchema(
+      '',
+      `it is a wrapper that checks nothing itself, as model providers have it: give only the schema inside, at ${inner}`,
+    );
+  const { schema: standard, placeOf } = standardizeSchema(schema);
+  inspect(standard, '', placeOf);
+  const steps = estimateSteps(standard, SCHEMA_CHECK_STEPS_MAX);
   if (steps === Number.POSITIVE_INFINITY) throw invalidSchema('', ENDLESS);
   if (steps >= SCHEMA_CHECK_STEPS_MAX) {
     throw invalidSchema(
@@ -46,14 +61,9 @@ export function requireUsableSchema(schema: JsonSchema): string {
       `checking one value against it takes more than ${SCHEMA_CHECK_STEPS_MAX} steps, since its references multiply: refer to each part fewer times`,
     );
   }
-  if (typeof schema === 'object') inspected.set(schema, text);
-  return text;
-}
-
-/** Makes the error for a schema that cannot be used; `path` is a JSON Pointer into the schema. */
-export function invalidSchema(path: string, problem: string): ServiceError {
-  const where = path === '' ? '' : ` at ${path}`;
-  return new ServiceError('SCHEMA_INVALID', `The JSON Schema cannot be used${where}: ${problem}`, { path });
+  const usable = { text: JSON.stringify(standard), placeOf };
+  if (typeof schema === 'object') accepted.set(schema, usable);
+  return usable;
 }
 
 /** Finds the JSON Pointer to the first key or string that equals `culprit`; '' when there is none. */
@@ -80,17 +90,19 @@ function measure(schema: Json): void {
   count(schema, 0);
 }
 
-function inspect(schema: Json, path: string): void {
+type PlaceOf = UsableSchema['placeOf'];
+
+function inspect(schema: Json, path: string, placeOf: PlaceOf): void {
   if (typeof schema !== 'object' || schema === null) return;
   for (const [keyword, value] of Object.entries(schema)) {
     const place = extendPointer(path, keyword);
-    if (Array.isArray(schema)) inspect(value, place);
+    if (Array.isArray(schema)) inspect(value, place, placeOf);
     else if (UNINSPECTED.includes(keyword)) continue;
     else if (!MAP_KEYWORDS.includes(keyword)) {
-      inspectKeyword(keyword, value, place);
-      inspect(value, place);
+      inspectKeyword(keyword, value, placeOf(place));
+      inspect(value, place, placeOf);
     } else if (typeof value === 'object' && value !== null) {
-      for (const [name, child] of Object.entries(value)) inspect(child, extendPointer(place, name));
+      for (const [name, child] of Object.entries(value)) inspect(child, extendPointer(place, name), placeOf);
     }
   }
 }
@@ -106,6 +118,6 @@ function inspectKeyword(keyword: string, value: Json, place: string): void {
   if (keyword === '$async') throw invalidSchema(place, '$async is not allowed');
   if (keyword === '$schema' && !(typeof value === 'string' && DIALECT.test(value))) {
     const known = 'https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#';
-    throw invalidSchema(place, `the known dialects are ${known}`);
+    throw invalidSchema(place, `the known dialects are ${known}, besides 2019-09, draft-06 and draft-04`);
   }
 }

@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import type { SchemaProblem } from './compile-schema.ts';
+import { invalidSchema } from './invalid-schema.ts';
 import { SLOW_SCHEMA_MS, SLOW_SCHEMAS_MAX, SMALL_VALUE_LENGTH } from './limits.ts';
-import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';
+import { findInSchema, requireUsableSchema } from './require-usable-schema.ts';
 import { createThreadPool, type ThreadPool, ThreadStopped } from './thread-pool.ts';
 
 type SlowSchemas = {
@@ -46,7 +47,7 @@ export function createValidator(pool: ThreadPool = createThreadPool()): Validato
     json?: string,
     waitMaxMs?: number,
   ): Promise<SchemaProblem[]> {
-    const text = requireUsableSchema(schema);
+    const { text, placeOf } = requireUsableSchema(schema);
     const reason = slowSchemas.find(organization, text, json?.length);
     if (reason) throw invalidSchema('', reason);
     const request = json === undefined ? { schema: text } : { schema: text, value: json };
@@ -58,7 +59,8 @@ export function createValidator(pool: ThreadPool = createThreadPool()): Validato
     });
     if ('problems' in reply) return reply.problems;
     const { message, path, culprit } = reply.invalid;
-    throw invalidSchema(path ?? (culprit === undefined ? '' : findInSchema(schema, culprit)), message);
+    const found = culprit === undefined ? '' : findInSchema(JSON.parse(text), culprit);
+    throw invalidSchema(placeOf(path ?? found), message);
   }
 
   return {

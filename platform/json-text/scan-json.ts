@@ -8,6 +8,8 @@ const LONG_DIGITS = 16;
 
 /** The digits of a longer number that are shown; a number with more than 21 digits is never kept. */
 const SHOWN_MAX = 40;
+/** The keys of a path that are shown. */
+const PATH_KEYS_MAX = 100;
 
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
@@ -76,26 +78,79 @@ export function findMember(json: Uint8Array, name: string): Uint8Array | undefin
   return start === undefined ? undefined : json.subarray(start);
 }
 
+/** A number of a JSON text as it is written, or its beginning, and the keys and indices that lead there. */
+export type InexactNumber = { digits: string; path: string[] };
+
 /**
- * Returns the first whole number whose digits a JavaScript number does not keep, as it is written; only the beginning of a
- * very long one. Undefined when there is none. A number with a fraction or an exponent is not a whole one. The text need not
- * be valid JSON.
+ * Finds the first whole number whose digits a JavaScript number does not keep, also one written like `1.0` or `1e3`; undefined when
+ * there is none. The text need not be valid JSON: where it is not, the path may be wrong.
  */
-export function findInexactNumber(bytes: Uint8Array): string | undefined {
+export function findInexactNumber(bytes: Uint8Array): InexactNumber | undefined {
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] as number;
     if (byte === QUOTE) index = findStringEnd(bytes, index + 1);
     else if (isDigit(byte)) {
       const start = index;
       while (isDigit(bytes[index + 1])) index += 1;
-      if (isPartOfNumber(bytes[index + 1])) while (isPartOfNumber(bytes[index + 1])) index += 1;
-      else if (index - start + 1 >= LONG_DIGITS) {
-        const digits = String.fromCharCode(...bytes.subarray(start, Math.min(index + 1, start + SHOWN_MAX)));
-        if (String(Number(digits)) !== digits) return bytes[start - 1] === MINUS ? `-${digits}` : digits;
-      }
+      const isInteger = !isPartOfNumber(bytes[index + 1]);
+      while (isPartOfNumber(bytes[index + 1])) index += 1;
+      if (index - start + 1 < LONG_DIGITS) continue;
+      const text = Buffer.from(bytes.subarray(start, index + 1)).toString('latin1');
+      if (isInteger ? String(Number(text)) === text : isKept(text)) continue;
+      const digits = text.slice(0, SHOWN_MAX);
+      return { digits: bytes[start - 1] === MINUS ? `-${digits}` : digits, path: pathAt(bytes, start) };
     }
   }
   return undefined;
+}
+
+/** Whether a number with a fraction or an exponent is no whole number, or keeps its digits, or is too large to be one. */
+function isKept(text: string): boolean {
+  const written = toWhole(text);
+  return written === undefined || !Number.isFinite(Number(text)) || toWhole(String(Number(text))) === written;
+}
+
+/** Writes a whole number as its digits without zeros at either end, and its power of ten; undefined for another number. */
+function toWhole(text: string): string | undefined {
+  const [, whole, fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const digits = whole + fraction;
+  let [start, end] = [0, digits.length];
+  while (digits[end - 1] === '0') end -= 1;
+  while (start < end && digits[start] === '0') start += 1;
+  const power = Number(exponent) - fraction.length + digits.length - end;
+  if (start === end) return '0';
+  return power < 0 ? undefined : `${digits.slice(start, end)}e${power}`;
+}
+
+/** Returns the keys and indices, at most PATH_KEYS_MAX, that lead to an offset of a JSON text. */
+function pathAt(bytes: Uint8Array, offset: number): string[] {
+  const path: (string | number)[] = [];
+  let string = { start: 0, end: 0 };
+  for (let index = 0; index < offset; index += 1) {
+    const byte = bytes[index];
+    const last = path.length - 1;
+    const inside = path[last];
+    if (byte === QUOTE) {
+      string = { start: index, end: findStringEnd(bytes, index + 1) };
+      index = string.end;
+    } else if (byte === BRACE) path.push('');
+    else if (byte === BRACKET) path.push(0);
+    else if (byte === BRACE_END || byte === BRACKET_END) path.pop();
+    else if (byte === COLON && inside !== undefined)
+      path[last] = keyOf(bytes.subarray(string.start, string.end + 1));
+    else if (byte === COMMA && typeof inside === 'number') path[last] = inside + 1;
+  }
+  return path.slice(0, PATH_KEYS_MAX).map(String);
+}
+
+function keyOf(quoted: Uint8Array): string {
+  const text = Buffer.from(quoted).toString();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function isDigit(byte: number | undefined): boolean {

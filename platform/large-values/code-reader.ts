@@ -20,8 +20,9 @@ export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReade
   const underWay = new Map<string, Promise<CodeFindings>>();
 
   function remember(owner: string, digest: string, found: CodeFindings): CodeFindings {
-    const { problem, named } = found;
-    const length = KEPT_LENGTH + (problem?.message.length ?? 0) + named.join('').length;
+    const { problem, named, undefinedNames = [] } = found;
+    const names = [...named, ...undefinedNames].join('');
+    const length = KEPT_LENGTH + (problem?.message.length ?? 0) + names.length;
     known.set(owner, digest, found, length);
     return found;
   }

@@ -2,7 +2,7 @@
 
 import { fetchJson } from '../net/read-answer-start.ts';
 import { log } from '../observability/log.ts';
-import { createRegistry, type Registry } from './registry.ts';
+import { createRegistry, type ProviderModels, type Registry } from './registry.ts';
 
 /** Delay after a list could not be fetched. */
 export const RETRY_SECONDS = 60;
@@ -15,6 +15,7 @@ type RegistryConfig = {
   modelsFile: string | undefined;
   modelsUrl: string | undefined;
   modelsRefreshMinutes: number;
+  providerModels?: Record<string, ProviderModels>;
 };
 
 export type LiveRegistry = Registry & {
@@ -29,8 +30,8 @@ export type LiveRegistry = Registry & {
  * be fetched or is not valid is logged and changes nothing. Rejects when the file is wrong.
  */
 export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry> {
-  const { modelsFile: file, modelsUrl: url, modelsRefreshMinutes } = config;
-  let current = createRegistry({ file });
+  const { modelsFile: file, modelsUrl: url, modelsRefreshMinutes, providerModels: providers = {} } = config;
+  let current = createRegistry({ file, providers });
   let available = url === undefined;
   let timer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
@@ -40,7 +41,7 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
     try {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
       const content = await fetchJson(url, { maxBytes: LIST_MAX_BYTES, signal });
-      current = createRegistry({ file, fetched: { name: LIST, content } });
+      current = createRegistry({ file, providers, fetched: { name: LIST, content } });
       available = true;
     } catch (error) {
       if (closing.signal.aborted) return;

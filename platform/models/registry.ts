@@ -2,11 +2,12 @@
 // prompt and a schema are put to a model.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { REASONING_EFFORTS } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MODEL_TIMEOUT_MAX_MS } from '../../flow/limits.ts';
 import shipped from './models.json' with { type: 'json' };
-
-const usdPerMillionTokens = z.number().min(0).max(10_000);
+import { costMicrocredits, price, tiers } from './price.ts';
+import type { TokenUsage } from './token-usage.ts';
 
 const capabilities = z.strictObject({
   /** Empty for a text-only model. */
@@ -19,18 +20,41 @@ const capabilities = z.strictObject({
   output_tokens: z.int().positive().optional(),
   /** The time that one request may take unless its block says otherwise; MODEL_TIMEOUT_DEFAULT_MS when absent. */
   timeout_ms: z.int().positive().max(MODEL_TIMEOUT_MAX_MS).optional(),
-  price: z.strictObject({ input: usdPerMillionTokens, output: usdPerMillionTokens }),
+  price,
+  tiers: tiers.optional(),
+  /** Settings of processor_config that the provider refuses or ignores for this model. */
+  refused_settings: z
+    .array(z.enum(['api', 'temperature', 'top_p', 'stop', 'seed', 'reasoning_effort']))
+    .optional(),
+  /** The values of reasoning_effort that the model takes; [] for none, any when absent. */
+  reasoning_efforts: z.array(z.enum(REASONING_EFFORTS)).optional(),
+  temperature_max: z.number().optional(),
+  /** Whether temperature and top_p are refused while the model reasons. */
+  sampling_without_reasoning: z.boolean().optional(),
+  /** Whether the model reasons where a block sets no reasoning_effort. */
+  reasons_by_default: z.boolean().optional(),
+  /** Whether temperature and top_p are refused together. */
+  exclusive_sampling: z.boolean().optional(),
+  /** False: the server takes images as base64 only, not as URLs. */
+  image_urls: z.boolean().optional(),
+  /** Whether the provider's answers say what they cost (`usage.cost`, USD), which is then charged in place of the price. */
+  reported_cost: z.boolean().optional(),
 });
 
-const modelList = z.record(z.string().regex(/^[a-z0-9]+\/\S+$/), capabilities.partial(), {
+/** A list by the name of the model; `$comment` says where it comes from, and is not read. */
+const modelList = z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S+$/), capabilities.partial(), {
   error: (issue) =>
     issue.code === 'invalid_key' ? 'The name must read provider/model or provider/*' : undefined,
 });
 
+/** The date at the end of a name, as OpenAI, Azure and Anthropic write it. */
+const VERSION_DATE = /-20\d\d-?\d\d-?\d\d$/;
+
 /** The capabilities and price of one model; `price` is in USD per million tokens. */
 export type ModelCapabilities = z.infer<typeof capabilities>;
 
-export type TokenUsage = { promptTokens: number; completionTokens: number };
+/** The models of a provider: those of the provider `like`, with `capabilities` in its `*` entry. */
+export type ProviderModels = { like: string; capabilities: { [field: string]: unknown } };
 
 export type Registry = {
   /** Undefined when the list has neither the model nor its provider. */
@@ -39,7 +63,7 @@ export type Registry = {
   capabilities(model: string): ModelCapabilities;
   /** Lists the names that have a price: those of models, and `provider/*` for all other models of a provider. */
   models(): string[];
-  /** Whether the list names the model itself, not only its provider. */
+  /** Whether the list names the model itself or the model that it is a version of, not only its provider. */
   lists(model: string): boolean;
   /** Computes the cost in whole microcredits, rounded up; 1 credit is 0.01 USD. */
   costMicrocredits(model: string, usage: TokenUsage): number;
@@ -51,15 +75,21 @@ type ModelList = { name: string; content: unknown };
 /**
  * Reads the model list once. An entry takes missing fields from its provider's `*` entry, which also describes the
  * provider's unlisted models. `file` and `fetched` have the shape of models.json. Each overrides the earlier lists, field
- * by field. Throws an Error that names the list and each wrong entry.
+ * by field. `providers` are those of the configuration beyond the presets; the operator's lists override them too. Throws an
+ * Error that names the list and each wrong entry.
  */
 export function createRegistry(
-  options: { file?: string | undefined; fetched?: ModelList | undefined } = {},
+  options: {
+    file?: string | undefined;
+    fetched?: ModelList | undefined;
+    providers?: Record<string, ProviderModels>;
+  } = {},
 ): Registry {
   const lists: ModelList[] = [];
   if (options.file !== undefined) lists.push(readFile(options.file));
   if (options.fetched !== undefined) lists.push(options.fetched);
-  const models = new Map(Object.entries(modelList.parse(shipped)));
+  const models = new Map(Object.entries(parseList({ name: 'models.json', content: shipped })));
+  addProviders(models, options.providers ?? {});
   for (const list of lists)
     for (const [id, entry] of Object.entries(parseList(list)))
       models.set(id, { ...models.get(id), ...entry });
@@ -79,7 +109,12 @@ export function createRegistry(
   function find(model: string): ModelCapabilities | undefined {
     // Stores and logs cannot take control characters.
     if (/\p{Cc}/u.test(model)) return undefined;
-    return resolved.get(model) ?? resolved.get(providerEntry(model));
+    return findListed(model) ?? resolved.get(providerEntry(model));
+  }
+
+  /** A version of a model, such as `gpt-5-mini-2025-08-07`, is like the model, unless it has an entry of its own. */
+  function findListed(model: string): ModelCapabilities | undefined {
+    return resolved.get(model) ?? resolved.get(model.replace(VERSION_DATE, ''));
   }
 
   function get(model: string): ModelCapabilities {
@@ -97,13 +132,9 @@ export function createRegistry(
     find,
     capabilities: get,
     models: () => [...resolved.keys()],
-    lists: (model) => resolved.has(model),
+    lists: (model) => findListed(model) !== undefined,
     costMicrocredits(model, usage) {
-      const { price } = get(model);
-      // Whole micro-dollars per million tokens keep the sum exact; one USD is 1e8 microcredits.
-      const input = usage.promptTokens * Math.round(price.input * 1e6);
-      const output = usage.completionTokens * Math.round(price.output * 1e6);
-      return Math.ceil((input + output) / 1e4);
+      return costMicrocredits(get(model), usage);
     },
   };
 }
@@ -117,6 +148,23 @@ function providerEntry(model: string): string {
   return `${providerOf(model)}/*`;
 }
 
+/** Adds the models of further providers: those of the provider that each is like, and its own `*` entry. */
+function addProviders(
+  models: Map<string, Partial<ModelCapabilities>>,
+  providers: Record<string, ProviderModels>,
+) {
+  for (const [name, { like, capabilities }] of Object.entries(providers)) {
+    const { [`${name}/*`]: own = {} } = parseList({
+      name: `The entry "${name}" of WEIR_PROVIDERS_FILE`,
+      content: { [`${name}/*`]: capabilities },
+    });
+    for (const [id, entry] of [...models])
+      if (providerOf(id) === like && !models.has(name + id.slice(like.length)))
+        models.set(name + id.slice(like.length), entry);
+    models.set(`${name}/*`, { ...models.get(`${name}/*`), ...own });
+  }
+}
+
 function readFile(file: string): ModelList {
   const name = `The models file ${file}`;
   try {
@@ -127,7 +175,13 @@ function readFile(file: string): ModelList {
 }
 
 function parseList({ name, content }: ModelList): z.infer<typeof modelList> {
-  const parsed = modelList.safeParse(content);
+  const parsed = modelList.safeParse(withoutComment(content));
   if (parsed.success) return parsed.data;
   throw new Error(`${name} is not valid:\n${z.prettifyError(parsed.error)}`);
+}
+
+function withoutComment(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
+  const { $comment: _, ...models } = content as { [model: string]: unknown };
+  return models;
 }

@@ -33,7 +33,9 @@ describe('runCode', () => {
     } as unknown as Sandbox;
     const run: BlockExecutor['run'] = async (_call, _attempt, process) => {
       const usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
-      const given = { block: {}, input: null, usage } as unknown as Parameters<typeof process>[0];
+      const given = { block: {}, input: null, usage, printed: {} } as unknown as Parameters<
+        typeof process
+      >[0];
       return { ref: 's', json: (await process(given)).output };
     };
     const blocks = {

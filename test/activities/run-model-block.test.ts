@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import { createAnswerLengths } from '../../activities/model/answer-lengths.ts';
+import { createFormatRefusals } from '../../activities/model/format-refusals.ts';
 import { createProviderOutages } from '../../activities/model/provider-outages.ts';
 import { runModelBlock } from '../../activities/run-model-block.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
@@ -47,7 +48,8 @@ describe('an attempt at a block that asks a model', () => {
       providers: { openai: models.provider },
       providerOutages: createProviderOutages(),
       answerLengths: createAnswerLengths(),
-      providerUrls: { openai: models.provider.baseUrl },
+      formatRefusals: createFormatRefusals(),
+      ownKeyProviders: { openai: models.provider },
       validator: { of: () => ({}) },
     } as unknown as ActivityDeps;
     const execution = { ...id(), stepId: 'ask', input: { ref: MESSAGE_REF }, ends: false };

@@ -6,11 +6,14 @@ import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
 import { SandboxUnavailable } from '../../activities/code/sandbox-errors.ts';
 import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
+import { findBlockTrace } from '../../db/runs/block-traces.ts';
 import { deleteLeftBlocks, listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { openAccount, settle } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { waitUntil } from '../wait-until.ts';
+
+const REFUSAL = { code: 'MODEL_UNAVAILABLE', message: 'no', tookMs: 1, retryInMs: 1 } as const;
 
 describe('showing an attempt at a block', () => {
   let database: TestDatabase;
@@ -74,12 +77,26 @@ describe('showing an attempt at a block', () => {
     const before = new Date();
     mock.timers.enable({ apis: ['Date'], now: before.getTime() + 3_600_000 });
     try {
-      await showRefusal(db, blocks, execution, { number: 1 } as Attempt, { message: 'no', retryInMs: 1 });
+      await showRefusal(db, blocks, execution, { number: 1 } as Attempt, { ...REFUSAL, tookMs: 0 });
     } finally {
       mock.timers.reset();
     }
     const [shown] = await listBlocksUnderWay(db, callId);
     assert.ok(shown && shown.started_at >= before && shown.started_at <= new Date());
+  });
+
+  it('begins with the first attempt, also when this was shown only once it was refused', async () => {
+    const { db } = database;
+    const [callId = ''] = (await openAccount(db, 0, 1)).runs;
+    const blocks = { find: async () => ({ block: { name: 'ask', processor_type: 'llm' } }) } as never;
+    const execution = { callId, blockKey: 'ask', stepId: 'ask', input: { ref: 'message' }, ends: false };
+    const hourAgo = Date.now() - 3_600_000;
+    for (const number of [1, 2]) {
+      const tookMs = number === 1 ? 7_200_000 : 1;
+      await showRefusal(db, blocks, execution, { number } as Attempt, { ...REFUSAL, tookMs });
+    }
+    const [shown] = await listBlocksUnderWay(db, callId);
+    assert.ok(shown && shown.started_at.getTime() < hourAgo, String(shown?.started_at));
   });
 
   it('leaves a block whose process was killed again and again among those that make no progress', async () => {
@@ -89,7 +106,11 @@ describe('showing an attempt at a block', () => {
     const blocks = { find: async () => ({ block }) } as unknown as Pick<BlockExecutor, 'find'>;
     const execution = { callId, blockKey: 'code', stepId: 'code', input: { ref: 'message' }, ends: false };
     const attempt = { number: 4, begun: 4, signal: new AbortController().signal } as Attempt;
-    await showRefusal(db, blocks, execution, attempt, { message: 'no process', retryInMs: 60_000 });
+    await showRefusal(db, blocks, execution, attempt, {
+      ...REFUSAL,
+      message: 'no process',
+      retryInMs: 60_000,
+    });
     const kill = () => Promise.reject(new SandboxUnavailable('ended (SIGKILL)'));
     await assert.rejects(showUnderWay(db, blocks, execution, attempt, kill), SandboxUnavailable);
     assert.partialDeepStrictEqual((await findStuckRuns(db, [callId])).get(callId), {
@@ -100,6 +121,25 @@ describe('showing an attempt at a block', () => {
     });
   });
 
+  it('is kept with the first three and the last ten failures of its block', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 1);
+    const [callId = ''] = runs;
+    const blocks = { find: async () => ({ block: { name: 'a', processor_type: 'code' } }) };
+    const execution = { callId, blockKey: 'a', stepId: 'a', input: { ref: 'message' }, ends: false };
+    for (let n = 1; n <= 20; n += 1)
+      await showRefusal(db, blocks as never, execution, { number: n } as Attempt, {
+        ...REFUSAL,
+        message: `${n}${'x'.repeat(5_000)}`,
+      });
+    await settle(db, { organizationId }, { callId, blockKey: 'a', costMicrocredits: 0 });
+    const block = await findBlockTrace(db, callId, 'a');
+    assert.equal(block?.attempts, 21);
+    const numbers = block?.failed_attempts?.map(({ number }) => number);
+    assert.deepEqual(numbers, [1, 2, 3, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    assert.ok(block?.failed_attempts?.every(({ message }) => message.length === 500));
+  });
+
   it('is deleted by a duty where a worker left it behind, once its block is recorded or its call has ended', async () => {
     const { db } = database;
     const { organizationId, runs } = await openAccount(db, 0, 3);
@@ -108,7 +148,7 @@ describe('showing an attempt at a block', () => {
     const blocks = { find: async () => ({ block }) } as unknown as Pick<BlockExecutor, 'find'>;
     for (const callId of runs) {
       const execution = { callId, blockKey: 'ask', stepId: 'ask', input: { ref: 'message' }, ends: false };
-      await showRefusal(db, blocks, execution, { number: 1 } as Attempt, { message: 'no', retryInMs: 1 });
+      await showRefusal(db, blocks, execution, { number: 1 } as Attempt, REFUSAL);
     }
     await settle(db, { organizationId }, { callId: recorded, blockKey: 'ask', costMicrocredits: 0 });
     await db.updateTable('run').set({ status: 'failed' }).where('execution_id', '=', ended).execute();

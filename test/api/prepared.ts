@@ -1,7 +1,9 @@
 // An organization with what a route is about: a run, a delivery, a test run.
 import { randomUUID } from 'node:crypto';
+import { inTransaction } from '../../db/connect.ts';
 import { updateDraft } from '../../db/flows/flows.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
+import { insertBulkRetry } from '../../db/runs/bulk-retries.ts';
 import { finishRun } from '../../db/runs/runs.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { code, passthrough } from '../blocks.ts';
@@ -21,6 +23,10 @@ export async function prepare(weir: Weir, provider: IdentityProvider, route: str
   if (/:org\/|:deliveryId/.test(route)) Object.assign(values, await endRun(weir, about));
   if (route.includes(':deliveryId')) values.deliveryId = await addDelivery(weir, about, values.executionId);
   if (route.includes(':test_run_id')) values.test_run_id = await startTests(weir, about);
+  if (route.includes(':bulk_id')) {
+    const bulk = { ...about, startedBy: about.users.owner, filter: {}, planned: 1 };
+    values.bulk_id = await inTransaction(weir.db, (tx) => insertBulkRetry(tx, bulk));
+  }
   if (route.endsWith('/versions')) await updateDraft(weir.db, about.flowId, { steps: [passthrough('new')] });
   if (route.includes(`${P}/by-slug`)) values.slug = await renameProject(weir, about);
   return { ...about, values };

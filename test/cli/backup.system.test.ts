@@ -18,9 +18,10 @@ import { insertProject } from '../../db/tenants/projects.ts';
 import { createAuthority } from '../certificates.ts';
 import { describeWithPostgres, startDebianPostgres } from '../db/debian-postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { PEPPER } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 import { itWith } from '../where-available.ts';
-import { fail, PEPPER, ROOT, weirIn } from './cli-harness.ts';
+import { fail, ROOT, weirIn } from './cli-harness.ts';
 
 describeWithPostgres('weir backup and weir restore', () => {
   let postgres: Awaited<ReturnType<typeof startDebianPostgres>>;

@@ -11,9 +11,9 @@ import { runCommand } from '../../cli/run-command.ts';
 import { insertOrganization } from '../../db/tenants/organizations.ts';
 import { insertProject } from '../../db/tenants/projects.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { PEPPER } from '../harness.ts';
 
 export const ROOT = path.join(import.meta.dirname, '../..');
-export const PEPPER = 'pepper'.repeat(6);
 
 export type Outcome = { code: number | null; stdout: string; stderr: string };
 type Environment = { [name: string]: string };

@@ -5,9 +5,17 @@ import { listLedger } from '../../db/credits/ledger.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { publishVersion } from '../../db/flows/versions.ts';
+import { countRunsByHour, listErrorGroups } from '../../db/runs/error-groups.ts';
+import { findLastModelCalls } from '../../db/runs/find-last-model-calls.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
-import { type ListedRun, listRunPage, listRunsById } from '../../db/runs/list-runs.ts';
+import {
+  type ListedRun,
+  LOOKED_THROUGH_MAX,
+  listRunPage,
+  listRunsById,
+  SEARCHED_MAX,
+} from '../../db/runs/list-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_OUTCOMES, RUN_STATUSES } from '../../db/schema.ts';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
@@ -16,7 +24,8 @@ import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
-import { findUsage, USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
+import { findUsage } from '../../db/usage/find-usage.ts';
+import { USAGE_DIMENSIONS } from '../../db/usage/usage-dimensions.ts';
 import { listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { claimStalledDeliveries } from '../../db/webhooks/open-deliveries.ts';
 import { countRowsRead } from './count-rows-read.ts';
@@ -39,6 +48,7 @@ describe('with many runs', () => {
   let emptyProjectId: string;
   let flowId: string;
   let oldest: string;
+  let errorGroup: string;
   before(async () => {
     database = await createTestDatabase();
     for (const slug of ['busy', 'other']) {
@@ -61,6 +71,7 @@ describe('with many runs', () => {
       .limit(1)
       .executeTakeFirstOrThrow();
     oldest = execution_id;
+    errorGroup = (await listErrorGroups(database.db, { projectId, limit: 1 }))[0]?.error_group as string;
   });
   after(() => database.drop());
 
@@ -111,11 +122,31 @@ describe('with many runs', () => {
     ),
     'runs of a project by the beginning of an id': (db) =>
       listRunPage(db, { projectId, id: oldest.slice(0, 8), status: 'failed', limit: LIMIT - 1 }),
+    'the run after one': (db) => listRunPage(db, { projectId, after: oldest, order: 'oldest', limit: 1 }),
+    'the failed run after one': (db) =>
+      listRunPage(db, { flowId, after: oldest, status: 'failed', order: 'oldest', limit: 1 }),
+    ...Object.fromEntries(
+      [{}, { mode: 'step' }, { environment: 'test' }, { outcome: 'completed' }].map((filter) => [
+        `runs of a group of errors with ${JSON.stringify(filter)}`,
+        (db: Db) =>
+          listRunPage(db, {
+            projectId,
+            error_group: errorGroup,
+            ...(filter as object),
+            after: oldest,
+            limit: LIMIT - 1,
+          }),
+      ]),
+    ),
+    'the groups of errors of a project': (db) => listErrorGroups(db, { projectId, limit: LIMIT }),
+    'the runs of each hour of a day': (db) =>
+      countRunsByHour(db, { projectId, since: ago(15), until: ago(14) }),
     'runs of everybody': (db) => listRunPage(db, { limit: LIMIT - 1 }),
     'unfinished runs of an organization': (db) =>
       listRunPage(db, { organization: 'org-1', status: 'started', limit: LIMIT }),
     'one run': (db) => findRun(db, flowId, oldest),
     'the calls of a run': (db) => listCalls(db, oldest),
+    'how the last model calls ended': (db) => findLastModelCalls(db),
     'deliveries of an organization': (db) => listDeliveries(db, { organizationId, limit: LIMIT }),
     'the last deliveries of an organization': (db) =>
       listDeliveries(db, { organizationId, before: { createdAt: ago(30), seq: 0 }, limit: LIMIT }),
@@ -202,6 +233,16 @@ describe('with many runs', () => {
       assert.equal(ids(found), ids(expected));
     });
   }
+
+  it('a search looks through a part of them for one page', async () => {
+    const searched = { projectId, search: 'no such text', limit: LIMIT };
+    const read = await countRowsRead(database.url, (db) => listRunPage(db, searched));
+    const most = (LOOKED_THROUGH_READ_MAX * SEARCHED_MAX) / LOOKED_THROUGH_MAX;
+    assert.ok(read <= most, `${read} rows were read`);
+    const { runs, next } = await listRunPage(database.db, searched);
+    assert.deepEqual(runs, []);
+    assert.ok(next);
+  });
 
   const list = async (filter: Parameters<typeof listRunPage>[1]) =>
     (await listRunPage(database.db, filter)).runs;

@@ -6,6 +6,17 @@ import { listPages, measureProse, SENTENCE_MAX_WORDS } from '../../docs/measure-
 const ROOT = path.join(import.meta.dirname, '../..');
 const WORDS_MAX = 35_000;
 const LONG_SENTENCES_MAX_SHARE = 0.1;
+/** The least share of code in the words of pages about calls. */
+const CODE_MIN_SHARE = 1 / 3;
+const ABOUT_CALLS = [
+  'attachments',
+  'retry-and-fork',
+  'run-and-wait',
+  'start-and-poll',
+  'step-by-step',
+  'tool-calls',
+  'webhooks',
+].map((name) => `docs/${name}.md`);
 
 describe('the prose of the documentation', () => {
   const pages = listPages(ROOT).map((page) =>
@@ -17,6 +28,11 @@ describe('the prose of the documentation', () => {
     assert.ok(words > 0);
     assert.ok(words <= WORDS_MAX, `${words} words`);
   });
+
+  for (const { page, words, code } of pages.filter(({ page }) => ABOUT_CALLS.includes(page)))
+    it(`is at most two thirds of the words of a page about calls, and the rest is code: ${page}`, () => {
+      assert.ok(code >= CODE_MIN_SHARE * words, `${code} of ${words} words are code`);
+    });
 
   for (const { page, sentences, long } of pages)
     it(`has over ${SENTENCE_MAX_WORDS} words in at most one sentence of ten: ${page}`, () => {
@@ -50,6 +66,11 @@ describe('measureProse', () => {
 
   it('counts the words of a page as `wc -w` does', () => {
     assert.equal(measureProse('page.md', '# A title\n\n    some code\n\nAnd text.\n').words, 7);
+  });
+
+  it('counts the words of code blocks, fenced and indented', () => {
+    const text = 'Call `this`:\n\n    some code\n\n```\nand more\n```\n';
+    assert.equal(measureProse('page.md', text).code, 6);
   });
 
   for (const [what, text, sentences] of [

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { findFreePort } from '../../dev/processes/ports.ts';
 import { isFromWeir } from '../../examples/webhooks/verify.ts';
 import type { Received, WebhookReceiver } from '../fakes/webhook-receiver.ts';
+import { waitUntil } from '../wait-until.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
 
@@ -76,5 +83,42 @@ describeWith(['openssl'], 'the verifiers of examples/webhooks', () => {
       ])
         it(`refuses ${JSON.stringify(nonsense)}`, () =>
           assert.equal(verify(delivered.body, nonsense, secrets.current), false));
+    });
+});
+
+describeWith(['python3'], 'the receivers of docs/webhooks.md', () => {
+  const page = readFileSync(path.join(FOLDER, '../../docs/webhooks.md'), 'utf8');
+  for (const [extension, command] of Object.entries({ ts: process.execPath, py: 'python3' }))
+    it(`take what is signed, once, and refuse the rest: ${extension}`, async () => {
+      const [, code = ''] = new RegExp(`\`\`\`${extension}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
+      const folder = await mkdtemp(path.join(tmpdir(), 'weir-receiver-'));
+      await copyFile(path.join(FOLDER, `verify.${extension}`), path.join(folder, `verify.${extension}`));
+      const port = await findFreePort();
+      const program = path.join(folder, `receiver.${extension}`);
+      await writeFile(program, code.replace('3000', String(port)));
+      const secret = 'whsec_secret';
+      const child = spawn(command, [program], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, WEBHOOK_SECRET: secret, PYTHONUNBUFFERED: '1' },
+      });
+      const output = text(child.stdout);
+      const body = JSON.stringify({ event: 'flow.completed', executionId: 'an-id', result: { topics: 2 } });
+      const send = async (key: string) => {
+        const timestamp = Math.floor(Date.now() / 1_000);
+        const v1 = createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex');
+        const headers = { 'X-Weir-Signature': `t=${timestamp},v1=${v1}`, 'X-Weir-Delivery': 'one' };
+        const post = () => fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
+        return (await waitUntil(() => post().catch(() => undefined))).status;
+      };
+      try {
+        assert.deepEqual(
+          [await send('whsec_other'), await send(secret), await send(secret)],
+          [401, 204, 204],
+        );
+      } finally {
+        child.kill();
+        await rm(folder, { recursive: true });
+      }
+      assert.equal((await output).match(/flow\.completed an-id/g)?.length, 1);
     });
 });

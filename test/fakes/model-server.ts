@@ -8,14 +8,20 @@ import type { Provider } from '../../platform/config/config.ts';
 /** Handles one call. */
 export type Behaviour = (response: ServerResponse) => void;
 
-type ModelCall = { headers: IncomingHttpHeaders; body: Record<string, unknown> };
+/** `url` is the path of the request, with its query string. */
+export type ModelCall = { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> };
 
 export type FakeModelServer = {
   provider: Provider;
   /** Every call so far. */
   calls: ModelCall[];
-  /** Appends behaviours for the next calls; a call without a behaviour gets status 418. */
+  /**
+   * Appends behaviours for the next calls; a call without a behaviour gets status 418. It hangs when the same request was told to
+   * hang: on a busy machine the engine repeats an attempt that it believes lost.
+   */
   will(...behaviours: Behaviour[]): void;
+  /** Sets the behaviour for each call that has none of its own. */
+  always(behaviour: (response: ServerResponse, call: ModelCall) => void): void;
   /** Drops the behaviours that no call has got. */
   forget(): void;
   /** Drops all behaviours and calls, and ends the calls that have no answer. */
@@ -58,6 +64,8 @@ export function respond(status: number, body: unknown, headers: Record<string, s
 
 export const hang: Behaviour = () => undefined;
 
+const unexpected = respond(418, { error: { message: 'no behaviour left' } });
+
 export const hangMidBody: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).write('{"choices": [');
 };
@@ -79,28 +87,41 @@ export const sendForever: Behaviour = (response) => {
 
 export async function startFakeModelServer(): Promise<FakeModelServer> {
   const script: Behaviour[] = [];
+  let otherwise: (response: ServerResponse, call: ModelCall) => void = unexpected;
   const calls: ModelCall[] = [];
+  /** The requests that were told to hang. */
+  const held = new Set<string>();
   const played = new EventEmitter();
   const server = createServer(async (request, response) => {
     const body = (await json(request)) as ModelCall['body'];
-    calls.push({ headers: request.headers, body });
-    const behaviour = script.shift() ?? respond(418, { error: { message: 'no behaviour left' } });
-    behaviour(response);
+    const call = { url: request.url ?? '', headers: request.headers, body };
+    calls.push(call);
+    const text = JSON.stringify(body);
+    const behaviour = script.shift() ?? (held.has(text) ? hang : otherwise);
+    if (behaviour === hang) held.add(text);
+    behaviour(response, call);
     played.emit('call', response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     provider: {
+      name: 'openai',
+      api: 'openai-chat',
       baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
       apiKey: 'key-of-the-test',
     },
     calls,
     will: (...behaviours) => void script.push(...behaviours),
+    always(behaviour) {
+      otherwise = behaviour;
+    },
     forget: () => void script.splice(0),
     reset() {
       script.length = 0;
+      otherwise = unexpected;
       calls.length = 0;
+      held.clear();
       server.closeAllConnections();
     },
     async nextCall() {

@@ -24,6 +24,8 @@ export async function startThrottlingProxy(target: string): Promise<ThrottlingPr
     }
     const { method, url, headers } = incoming;
     const onward = request(new URL(url ?? '/', target), { method, headers }, (answer) => {
+      // The caller has gone.
+      if (outgoing.destroyed) return void answer.destroy();
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       pipeline(answer, outgoing, () => undefined);
     });

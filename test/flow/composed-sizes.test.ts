@@ -17,7 +17,7 @@ function run(steps: Step[], bytes: number, carriedBytes?: number) {
         const key = blockKey(block.step_id, iterations);
         keys.push(key);
         if (block.processor_type !== 'llm') return { ref: key, bytes };
-        const paused = { step_id: key, iterations: 1, tool_call_ids: [] };
+        const paused = { step_id: key, iterations: 1, tool_call_ids: [], model: 'demo/chat' };
         return { paused, ...(carriedBytes !== undefined && { carriedBytes }) };
       },
       inspect: async () => ({ items: 4 }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { LoopStep, ParallelStep, SequentialStep, Step } from '../../flow/definition.ts';
-import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
+import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep, Step } from '../../flow/definition.ts';
+import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { FLOW_STEPS_MAX, STEP_DEPTH_MAX } from '../../flow/limits.ts';
 import { formatPath } from '../../flow/step-path.ts';
 
@@ -22,16 +22,20 @@ function nested(depth: number): Step {
 
 const llm = { processor_type: 'llm', model: 'demo/chat', prompt: '{{message}}' } as const;
 
-describe('describeTreeProblems', () => {
+/** The problems of a tree, with paths as people read them. */
+const findProblems = (definition: FlowDefinition) =>
+  findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
+
+describe('findTreeProblems', () => {
   it('accepts a flow without steps and one with every kind of step', () => {
-    assert.deepEqual(describeTreeProblems({ steps: [] }), []);
+    assert.deepEqual(findProblems({ steps: [] }), []);
     const until = { pointer: '/a~1b/0', equals: true };
     const tree = [
       pass('a', { ...llm, processor_config: { tools_enabled: true } }),
       parallel('b', { one: [pass('c')], 'two words': [loop('d', [pass('e')], { until })] }),
       pass('f', { processor_type: 'code', prompt: 'return 1' }),
     ];
-    assert.deepEqual(describeTreeProblems({ steps: tree }), []);
+    assert.deepEqual(findProblems({ steps: tree }), []);
   });
 
   const cases: [rule: string, steps: Step[], path: string, message: RegExp][] = [
@@ -55,7 +59,7 @@ describe('describeTreeProblems', () => {
       'only llm blocks call tools',
       [pass('a', { processor_config: { tools_enabled: true } })],
       'steps[0].processor_config.tools_enabled',
-      /Only an llm block/,
+      /Only a model block/,
     ],
     [
       'blocks inside other steps call no tools',
@@ -123,15 +127,15 @@ describe('describeTreeProblems', () => {
   ];
   for (const [rule, steps, path, message] of cases)
     it(`says where it is broken that ${rule}`, () => {
-      const [problem, ...others] = describeTreeProblems({ steps });
+      const [problem, ...others] = findProblems({ steps });
       assert.equal(problem?.path, path);
       assert.match(problem.message, message);
       assert.deepEqual(others, []);
     });
 
   it(`lets steps nest ${STEP_DEPTH_MAX} deep, and no deeper`, () => {
-    assert.deepEqual(describeTreeProblems({ steps: [nested(STEP_DEPTH_MAX)] }), []);
-    const [problem] = describeTreeProblems({ steps: [nested(STEP_DEPTH_MAX + 1)] });
+    assert.deepEqual(findProblems({ steps: [nested(STEP_DEPTH_MAX)] }), []);
+    const [problem] = findProblems({ steps: [nested(STEP_DEPTH_MAX + 1)] });
     assert.equal(problem?.path, `steps[0]${'.body[0]'.repeat(STEP_DEPTH_MAX)}`);
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { Json, Step } from '../../flow/definition.ts';
 import type { ServiceError } from '../../flow/errors.ts';
-import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
+import { inspectItems, interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
 import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { blockKey, toPlan } from '../../flow/plan.ts';
 import { isPause } from '../../flow/tool-calls.ts';
@@ -32,8 +32,7 @@ async function run(steps: Step[], message: string, process: Process) {
       return toLeaf(key, output, JSON.stringify(output).length);
     },
     async inspect(value) {
-      const json = await resolve(value);
-      return { items: Array.isArray(json) ? json.length : undefined };
+      return inspectItems(await resolve(value));
     },
     holds: async (condition, value) => meets(condition, await resolve(value)),
   };
@@ -160,12 +159,77 @@ describe('interpret', () => {
   });
 
   it(`fails a call of more than ${BLOCK_RUNS_MAX} block executions with LOOP_LIMIT_EXCEEDED`, async () => {
-    const items = Array.from({ length: 100 }, () => Array.from({ length: 50 }, () => 1));
-    const steps = [passthrough('a'), loop('l', [loop('m', [passthrough('b')])])];
+    const list = Array.from({ length: 50 }, () => 1);
+    const steps = [passthrough('a'), loop('l', [passthrough('b'), loop('m', [passthrough('c')])])];
     await assert.rejects(
-      run(steps, '', (id, input) => (id === 'a' ? items : input)),
+      run(steps, '', (id) => (id === 'a' ? [...list, ...list] : list)),
       { code: 'LOOP_LIMIT_EXCEEDED', message: /2000 blocks in one call: give its loops fewer/ },
     );
+  });
+
+  describe('fails at the entry of a loop, before any of its blocks, when', () => {
+    const lists = (count: number, length: number, item: Json) =>
+      Array.from({ length: count }, () => Array.from({ length }, () => item));
+    const inner = loop('m', [passthrough('b')]);
+    const each = (id: string, max_iterations = 1_000) =>
+      loop(id, [passthrough(`${id}-block`)], { max_iterations });
+    const long = 'x'.repeat(100);
+    for (const [when, loops, items, expected] of [
+      [
+        'its items have too many items',
+        [loop('l', [inner])],
+        lists(100, 50, long),
+        ['LOOP_LIMIT_EXCEEDED', 'l', undefined],
+      ],
+      [
+        'an item of its small items has too many items',
+        [loop('l', [loop('m', [each('k', 2)])])],
+        [[[1]], [[1, 2, 3]]],
+        ['LOOP_LIMIT_EXCEEDED', 'k', [1, 0]],
+      ],
+      [
+        'one of its items has too many items',
+        [loop('l', [inner])],
+        [[], Array(101).fill(long)],
+        ['LOOP_LIMIT_EXCEEDED', 'm', [1]],
+      ],
+      [
+        'one of its items is no array',
+        [loop('l', [inner])],
+        [[long.repeat(30)], 7],
+        ['LOOP_INPUT_NOT_ARRAY', 'm', [1]],
+      ],
+      [
+        'the loops that follow get too many items',
+        [each('l'), each('m'), each('n')],
+        Array(1_000).fill(1),
+        ['LOOP_LIMIT_EXCEEDED', 'l', undefined],
+      ],
+      [
+        'a loop that follows may not have so many',
+        [each('l'), each('m', 5)],
+        [1, 2, 3, 4, 5, 6],
+        ['LOOP_LIMIT_EXCEEDED', 'm', undefined],
+      ],
+      [
+        'loops side by side that follow get too many',
+        [each('l'), parallel('p', { x: [each('m')], y: [each('n')] })],
+        Array(700).fill(1),
+        ['LOOP_LIMIT_EXCEEDED', 'l', undefined],
+      ],
+    ] as [string, Step[], Json, unknown[]][])
+      it(when, async () => {
+        const begun: string[] = [];
+        const process: Process = (id, input) => {
+          begun.push(id);
+          return id === 'a' ? items : input;
+        };
+        await assert.rejects(run([passthrough('a'), ...loops], '', process), (error: ServiceError) => {
+          assert.deepEqual([error.code, error.extra.step_id, error.extra.iterations], expected);
+          return true;
+        });
+        assert.deepEqual(begun, ['a']);
+      });
   });
 
   it('fails at the entry of a loop whose items, with the blocks beside and after it, cannot fit', async () => {

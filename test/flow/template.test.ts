@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Json } from '../../flow/definition.ts';
 import { RENDERED_PROMPT_MAX_CHARS } from '../../flow/limits.ts';
-import { findUnknownVariables, renderTemplate, type TemplateValues } from '../../flow/template.ts';
+import {
+  findUnknownVariables,
+  listTemplateSteps,
+  renderTemplate,
+  type TemplateValues,
+} from '../../flow/template.ts';
 
 describe('renderTemplate', () => {
   const values: TemplateValues = {
@@ -53,6 +58,15 @@ describe('renderTemplate', () => {
       '{{previous_output}}',
       { message: '{{previous_output}}' },
     ],
+    [
+      'leaves escaped braces as text',
+      String.raw`\{{ customer }} \{{message}} \{{`,
+      '{{ customer }} {{message}} {{',
+    ],
+    ['inserts a variable after two backslashes, which are one', String.raw`\\{{message}}`, String.raw`\hi`],
+    ['leaves braces as text after three backslashes', String.raw`\\\{{message}}`, String.raw`\{{message}}`],
+    ['keeps other backslashes', String.raw`\\n \ {{message}} \{a}`, String.raw`\\n \ hi \{a}`],
+    ['inserts a variable in further braces', '{{{message}}}', '{hi}'],
     ['inserts replacement patterns as they are', '{{message}}', "$& $1 $' $$", { message: "$& $1 $' $$" }],
   ];
   for (const [rule, template, expected, more] of table)
@@ -88,9 +102,19 @@ describe('renderTemplate', () => {
     );
   });
 
+  it('reads no step whose braces are escaped', () => {
+    assert.deepEqual(listTemplateSteps(String.raw`\{{steps.a}} \\{{steps.b}} {{steps.c}}`), ['b', 'c']);
+  });
+
+  it('takes a time in proportion to its length, however many backslashes there are', () => {
+    const template = '\\'.repeat(200_000);
+    assert.equal(renderTemplate(template, values).build(), template);
+  });
+
   it('knows what looks like a variable and is none', () => {
     const template =
       '{{message}} {{ parameters.a }} {{a}} {{#if a}} {{a}} {{}} {a} {{ {{message}} }} {{a b}} {{"a": 1}}';
     assert.deepEqual(findUnknownVariables(template), ['{{a}}', '{{a b}}']);
+    assert.deepEqual(findUnknownVariables(String.raw`\{{ a }} \\{{ b }} \\\{{c}}`), ['{{ b }}']);
   });
 });

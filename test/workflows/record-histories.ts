@@ -16,7 +16,8 @@ import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
-import type { Expectation } from '../../flow/test-case.ts';
+import type { Expectation, TestInput } from '../../flow/test-case.ts';
+import type { ToolDefinition } from '../../flow/tool-calls.ts';
 import { ACTIVITY_BYTES_EACH } from '../../platform/limits/gates.ts';
 import { startTestRun } from '../../temporal/start-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
@@ -37,31 +38,23 @@ async function record(name: string, workflowId: string): Promise<void> {
   console.log(name);
 }
 
-/** Cases of one draft that pass and fail, are judged by a model, and whose run fails; answers the id of the workflow. */
-async function runTests(): Promise<string> {
-  const definition = {
-    steps: [code('a', 'if (message === "no") throw new Error("no"); return message;'), passthrough('b')],
-  };
+type Case = { message: string; expectation: Expectation } & Pick<TestInput, 'tools' | 'tool_results'>;
+
+/** Runs test cases of a new flow's draft to their end; answers the id of the workflow. */
+async function runTests(slug: string, steps: Step[], cases: Case[]): Promise<string> {
+  const definition = { steps };
   const { id: flowId } = await insertFlow(weir.db, {
     projectId: tenant.projectId,
-    slug: 'tested',
-    name: 'tested',
+    slug,
+    name: slug,
     definition,
   });
-  const cases: [string, Expectation][] = [
-    ['yes', { type: 'equals', value: 'yes' }],
-    ['yes', { type: 'contains', text: 'nothing of that' }],
-    ['yes', { type: 'judge', criteria: 'It agrees.', model: 'demo/chat' }],
-    ['no', { type: 'equals', value: 'no' }],
-    ['yes', { type: 'json_schema', schema: { type: 'string' } }],
-    ['no', { type: 'judge', criteria: 'It agrees.', model: 'demo/chat' }],
-  ];
-  for (const [index, [message, expectation]] of cases.entries())
+  for (const [index, { expectation, ...input }] of cases.entries())
     await weir.db.transaction().execute((tx) =>
       saveTestCase(tx, {
         flowId,
         name: `case ${index}`,
-        input: { message, parameters: {} },
+        input: { ...input, parameters: {} },
         expectation,
       }),
     );
@@ -128,7 +121,7 @@ const asking = await weir.createFlow(tenant, [
   }),
   code('b', 'return input;'),
 ]);
-const tools = [{ type: 'function', function: { name: 'get_weather' } }];
+const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'get_weather' } }];
 const { body: paused } = await weir.call('POST', `${asking}/execute`, {
   key: tenant.key,
   body: { message: 'hello', tools },
@@ -182,7 +175,38 @@ await setTimeout(2_000);
 permit.release();
 await weir.finish(rescheduling, rescheduled.executionId, tenant.key);
 await record('rescheduled', rescheduled.executionId);
-await record('run-tests', await runTests());
+// Cases that pass and fail, are judged by a model, and whose run fails.
+await record(
+  'run-tests',
+  await runTests(
+    'tested',
+    [code('a', 'if (message === "no") throw new Error("no"); return message;'), passthrough('b')],
+    [
+      { message: 'yes', expectation: { type: 'equals', value: 'yes' } },
+      { message: 'yes', expectation: { type: 'contains', text: 'nothing of that' } },
+      { message: 'yes', expectation: { type: 'judge', criteria: 'It agrees.', model: 'demo/chat' } },
+      { message: 'no', expectation: { type: 'equals', value: 'no' } },
+      { message: 'yes', expectation: { type: 'json_schema', schema: { type: 'string' } } },
+      { message: 'no', expectation: { type: 'judge', criteria: 'It agrees.', model: 'demo/chat' } },
+    ],
+  ),
+);
+// More cases than run at a time, the first and the last with rounds of tool calls.
+const plain: Case = { message: 'hello', expectation: { type: 'contains', text: 'hello' } };
+const withTools: Case = {
+  message: 'Use get_weather',
+  expectation: { type: 'contains', text: 'sunny' },
+  tools,
+  tool_results: [{ name: 'get_weather', result: 'sunny' }],
+};
+await record(
+  'run-tests-with-tools',
+  await runTests(
+    'tested-with-tools',
+    [llm('ask', '{{message}}', 'demo/chat', { processor_config: { tools_enabled: true } }), passthrough('b')],
+    [withTools, ...Array(8).fill(plain), withTools],
+  ),
+);
 const hook = weir.hooks[0] as WebhookReceiver;
 const ends = (id: string) =>
   weir.deliveryWhen(

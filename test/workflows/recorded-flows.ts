@@ -86,6 +86,7 @@ export const HISTORY_NAMES = [
   'resumed',
   'rescheduled',
   'run-tests',
+  'run-tests-with-tools',
   'callback',
   'delivery-postponed',
   'delivery-retried',

@@ -35,7 +35,7 @@ export async function createMaintenanceWorker({
       retentionDays: config.retentionDays,
       async measureBacklog() {
         await logFailingWorkflowTasks(engine);
-        if (measures) await measureBacklog(engine);
+        if (measures) await measureBacklog({ ...engine, databaseDiskGb: config.databaseDiskGb });
       },
     }),
     maxConcurrentActivityTaskExecutions: SCHEDULED_JOBS.length,

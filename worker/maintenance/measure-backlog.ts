@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { findBacklog } from '../../db/upkeep/list-unfinished.ts';
+import { measureDatabases } from '../../db/upkeep/measure-databases.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { RUN_FLOW } from '../../flow/run.ts';
@@ -10,6 +11,8 @@ import { creditsReserved, oldestDueDelivery } from '../../platform/observability
 import {
   backlog,
   backlogAge,
+  databaseDisk,
+  databaseSize,
   failingWorkflows,
   runsCrashLooping,
   runsInFlight,
@@ -29,15 +32,21 @@ const inFlight = lasting(runsInFlight, LAST_MS);
 const losing = lasting(runsCrashLooping, LAST_MS);
 const reserved = lasting(creditsReserved, LAST_MS);
 const failing = lasting(failingWorkflows, LAST_MS);
+const size = lasting(databaseSize, LAST_MS);
+const disk = lasting(databaseDisk, LAST_MS);
 
-type Deps = { db: Db; client: Client; taskQueue: string };
+const BYTES_OF_GB = 1e9;
+
+type Deps = { db: Db; client: Client; taskQueue: string; databaseDiskGb?: number | undefined };
 type Stats = { count: number; ageSeconds: number };
 
 /** Looks at what waits, in the database and in the engine. */
-export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<void> {
+export async function measureBacklog({ db, client, taskQueue, databaseDiskGb }: Deps): Promise<void> {
   const { oldestDueSeconds, runs, crashLooping, reservedMicrocredits } = await findBacklog(db);
   oldestDue.set([{ value: oldestDueSeconds }]);
   inFlight.set([{ value: runs }]);
+  size.set([{ value: await measureDatabases(db) }]);
+  disk.set(databaseDiskGb === undefined ? [] : [{ value: databaseDiskGb * BYTES_OF_GB }]);
   reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
   const queues = [
     { queue: 'runs', name: taskQueue, types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },

@@ -1,12 +1,13 @@
 // Accepts a run that repeats a stored one: from its beginning (rerun), or from the step that
 // failed or has changed (retry).
+import { listReusedCalls } from '../../../db/runs/find-reused-outputs.ts';
 import { getRequestOfRun, getRunInput, type RunRow } from '../../../db/runs/runs.ts';
 import type { Continuation } from '../../../db/tables/run-input.ts';
 import { createTimedId } from '../../../db/timed-id.ts';
 import { DRAFT_VERSION, type Json, type Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import type { BlockOverrides } from '../../../flow/overrides.ts';
-import { toPlan } from '../../../flow/plan.ts';
+import { listBlocks, toPlan } from '../../../flow/plan.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { invalidField } from '../../http/request-errors.ts';
 import { reserveBytes } from '../../http/reserve-bytes.ts';
@@ -42,7 +43,7 @@ export async function acceptRepeat(
   request: CallRequest<unknown>,
   run: RepeatedRun,
   how: Repetition,
-  { once = false } = {},
+  { once = false, bulkId }: { once?: boolean; bulkId?: string | undefined } = {},
 ): Promise<AcceptedCall | undefined> {
   requireRepeatable(run, how);
   const { flow } = request;
@@ -53,32 +54,54 @@ export async function acceptRepeat(
   const { steps } = definition;
   const before = how === 'retry' ? (await deps.definitions.get(run.flow_version_id)).steps : [];
   // Only the outputs of steps that are the same in both versions can be reused.
-  const plan = toPlan(steps.slice(0, countCommonSteps(before, steps)));
+  const common = countCommonSteps(before, steps);
+  const plan = toPlan(steps.slice(0, common));
   const calls = await findCalls(deps.db, executionId, plan);
   const bytes = asked.bytes + (await measureCollected(deps.db, calls));
   using _permit = await reserveBytes(deps.gates.answers, organizationId, bytes, request.gone);
-  const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
+  const { continuation: earlier, reuses: reused = [], ...input } = await getRunInput(deps.db, executionId);
   if (input.tools) throw needsCaller();
   const overrides = input.block_overrides;
-  await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
+  const { version } = flow;
+  await requireValidOverrides(
+    deps.validator.of(organizationId),
+    deps.registry,
+    definition,
+    'block_overrides',
+    overrides,
+  ).catch((error) => {
+    throw version !== run.version && error instanceof ServiceError && error.code === 'VALIDATION_ERROR'
+      ? unfitOverrides(version, error.message)
+      : error;
+  });
   const forHosts = limitLookUps(deps, organizationId);
   const images = await acceptAttachments(forHosts, definition, overrides, input.attachments);
   const callback = await readCallback(forHosts, {
     callbackUrl: asked.callbackUrl ?? undefined,
     callbackEvents: asked.callbackEvents ?? undefined,
   });
-  // The first top-level step that the run has not completed. A block inside a loop is not retried alone.
+  // The first top-level step that the run has not completed.
   const completed = await countCompletedSteps(deps.db, calls, plan);
   const from = Math.max(0, Math.min(completed, steps.length - 1));
   const continuation = from > 0 ? await continueFrom(deps, run, steps, overrides, from) : undefined;
+  // The step has the same input as before, so its completed blocks, such as the items of a loop, are not run again.
+  const attempts = calls.calls.map(({ callId }) => callId);
+  if (from === (earlier?.from ?? 0)) attempts.push(...reused);
+  const blockIds = listBlocks({ steps: steps.slice(from, common).slice(0, 1) }).map(({ step_id }) => step_id);
+  const reuses = blockIds.length > 0 ? await listReusedCalls(deps.db, attempts, blockIds) : [];
   requireMayRun(flow);
   return await storeCall(deps, request, {
     ...flow,
     callId: createTimedId(),
     mode: 'jobs',
-    input: { ...input, ...images, ...(continuation && { continuation }) },
+    input: {
+      ...input,
+      ...images,
+      ...(continuation && { continuation }),
+      ...(reuses.length > 0 && { reuses }),
+    },
     callback,
-    repeats: { executionId, first: run.first_attempt ?? executionId, from, once },
+    repeats: { executionId, first: run.first_attempt ?? executionId, from, once, bulkId },
   });
 }
 
@@ -133,6 +156,12 @@ export function requireRepeatable(
       'CONFLICT',
       `Only a failed run can be retried, and this one is ${status}; ${instead}.`,
     );
+}
+
+/** The error for a run whose overrides another version cannot take. */
+function unfitOverrides(version: number, problems: string): ServiceError {
+  const message = `version ${version} cannot take the overrides of this run; name another version, or start a new run without these overrides: ${problems}`;
+  return invalidField('version', message);
 }
 
 export function needsCaller(): ServiceError {

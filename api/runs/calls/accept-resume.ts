@@ -45,7 +45,7 @@ export async function acceptResume(
   const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
   const validator = deps.validator.of(flow.organizationId);
   const requireOverrides = (overrides: BlockOverrides) =>
-    requireValidOverrides(validator, definition, 'block_overrides', overrides);
+    requireValidOverrides(validator, deps.registry, definition, 'block_overrides', overrides);
   const sent = body.block_overrides as BlockOverrides | undefined;
   if (sent) await requireOverrides(sent);
   requireChoice(body);
@@ -103,7 +103,8 @@ async function acceptAtPause(
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
   const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
   const rest = { steps: definition.steps.slice(from) };
-  const tools = requireTools(deps, definition, overrides, body, rest.steps);
+  const validator = deps.validator.of(flow.organizationId);
+  const tools = await requireTools({ ...deps, validator }, definition, overrides, body, rest.steps);
   requireImageSupport(deps.registry, {
     definition: rest,
     overrides,
@@ -126,7 +127,7 @@ async function acceptAtPause(
       ...(previous && { input: outputs[previous.step_id] ?? null }),
       from,
       outputs,
-      resume: { step_id: pausedAtStep, iterations, messages },
+      resume: { step_id: pausedAtStep, iterations, model: pause.model, messages },
     },
   };
   const { flow_version_id: flowVersionId, version } = run;

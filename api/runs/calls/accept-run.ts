@@ -11,7 +11,13 @@ import { readAttachments } from '../run-shapes/attachments.ts';
 import type { JobRequest, RunRequest } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
 import { readCallback } from './callback.ts';
-import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
+import {
+  requireImageSupport,
+  requireMayRun,
+  requireTools,
+  requireValidOverrides,
+  requireValidPins,
+} from './check-request.ts';
 import { limitLookUps } from './limit-look-ups.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
@@ -31,11 +37,12 @@ export async function acceptRun(
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides);
+  await requireValidOverrides(validator, deps.registry, flow.definition, 'block_overrides', overrides);
+  const pins = requireValidPins(flow.definition, 'pinned_outputs', (body as JobRequest).pinned_outputs);
   const { attachments } = asked;
   const forHosts = limitLookUps(deps, flow.organizationId);
   const images = await acceptAttachments(forHosts, flow.definition, overrides, attachments);
-  const tools = requireTools(deps, flow.definition, overrides, asked);
+  const tools = await requireTools({ ...deps, validator }, flow.definition, overrides, asked);
   const callback = mode === 'jobs' ? await readCallback(forHosts, body as JobRequest) : undefined;
   requireMayRun(flow);
   const input = {
@@ -43,6 +50,7 @@ export async function acceptRun(
     parameters,
     block_overrides,
     ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    ...pins,
     ...images,
     ...tools,
   } as StoredRunInput;

@@ -14,7 +14,13 @@ import type { StepRequest } from '../run-shapes/step-requests.ts';
 import { requireStateAgain } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
-import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
+import {
+  requireImageSupport,
+  requireMayRun,
+  requireTools,
+  requireValidOverrides,
+  requireValidPins,
+} from './check-request.ts';
 import { requireIterations, requireReadOutputs, requireSameStart } from './check-resume.ts';
 import { deriveCallId, findEarlierResume, firstCallOf, type NewResume } from './find-earlier-resume.ts';
 import { limitLookUps } from './limit-look-ups.ts';
@@ -31,7 +37,8 @@ type CheckedCall = {
   /** The id of the call, if it is a resume, and the call it continues. */
   resumes: Pick<NewResume, 'callId' | 'goesOn'> | undefined;
   overrides: BlockOverrides;
-  tools: ReturnType<typeof requireTools>;
+  pins: ReturnType<typeof requireValidPins>;
+  tools: Awaited<ReturnType<typeof requireTools>>;
   /** The end (exclusive) of the steps to run. */
   to: number;
   /** Whether the flow was published again since the session began. */
@@ -57,11 +64,18 @@ export async function acceptStep(
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
   const overrides = (body.blockOverrides ?? {}) as BlockOverrides;
   const to = runRemaining ? steps.length : stepIndex + 1;
-  const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
-  requireSoundTree(definition);
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
+  const tools = await requireTools(
+    { ...deps, validator },
+    definition,
+    overrides,
+    body,
+    steps.slice(stepIndex, to),
+  );
+  requireSoundTree(definition);
+  await requireValidOverrides(validator, deps.registry, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
+  const pins = requireValidPins(definition, 'pinnedOutputs', body.pinnedOutputs);
 
   const resumeId = session && messages && idOfResume(request, session);
   if (resumeId)
@@ -78,7 +92,7 @@ export async function acceptStep(
   if (messages && !known)
     throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
   if (messages && !known?.pause) throw noResultsExpected(messages);
-  const checked = { session: known, resumes, overrides, tools, to, republished };
+  const checked = { session: known, resumes, overrides, pins, tools, to, republished };
   const bytes = known ? await measureSession(deps, known, body) : 0;
   using _permit = await reserveBytes(deps.gates.answers, flow.organizationId, bytes, request.gone);
   return await acceptChecked(deps, request, checked);
@@ -88,7 +102,7 @@ export async function acceptStep(
 async function acceptChecked(
   deps: ApiDeps,
   request: CallRequest<StepRequest>,
-  { session, resumes, overrides, tools, to, republished }: CheckedCall,
+  { session, resumes, overrides, pins, tools, to, republished }: CheckedCall,
 ): Promise<AcceptedCall | undefined> {
   const { flow, body } = request;
   const { definition } = flow;
@@ -111,7 +125,7 @@ async function acceptChecked(
   const images = session ? {} : await acceptAttachments(forHosts, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   if (session) requireSameStart(kept, body);
-  const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
+  const inherited = { ...kept, block_overrides: overrides, ...pins, ...images, ...tools };
   const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
   // The images of the session: this call may send them to another model.
   requireImageSupport(deps.registry, {
@@ -184,7 +198,7 @@ async function resume(
   requireMayRun(flow);
   const continuation = {
     ...(input.continuation as Continuation),
-    resume: { step_id, iterations, messages },
+    resume: { step_id, iterations, model: pause.model, messages },
   };
   return storeCall(deps, request, { ...run, input: { ...input, continuation } });
 }

@@ -1,10 +1,11 @@
 // Checks of requests that start or continue runs: overrides, tools, attachments, credits (docs/run-and-wait.md).
 
+import type { StoredRunInput } from '../../../db/tables/run-input.ts';
 import type { RunLimits } from '../../../db/tenants/limits.ts';
 import type { FlowDefinition, JsonSchema } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { isObject } from '../../../flow/json.ts';
-import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
+import { FLOW_STEPS_MAX, OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
 import {
   applyOverride,
   type BlockOverrides,
@@ -20,6 +21,7 @@ import {
   type ToolDefinition,
 } from '../../../flow/tool-calls.ts';
 import type { OrganizationValidator } from '../../../platform/json-schema/validator.ts';
+import { findSettingProblems } from '../../../platform/models/find-setting-problems.ts';
 import { type LiveRegistry, RETRY_SECONDS } from '../../../platform/models/live-registry.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { PROBLEMS_MAX } from '../../http/json-body.ts';
@@ -38,14 +40,36 @@ export function requireFewOverrides(body: unknown): void {
   }
 }
 
-/** Throws VALIDATION_ERROR unless the overrides fit the flow. `field`: their name in the request. */
+/** Finds the settings that a model does not take because of an override. */
+function findRefusedSettings(
+  registry: Pick<LiveRegistry, 'find' | 'lists'>,
+  definition: FlowDefinition,
+  overrides: BlockOverrides,
+): { field: string; message: string }[] {
+  return listBlocks(definition).flatMap((block) => {
+    const override = overrideOf(overrides, block.step_id);
+    if (!override) return [];
+    const { model, processor_config: config = {} } = override;
+    return findSettingProblems(registry, applyOverride(block, override)).flatMap(({ setting, message }) => {
+      if (config[setting] !== undefined)
+        return [{ field: `${block.step_id}.processor_config.${setting}`, message }];
+      return model === undefined ? [] : [{ field: `${block.step_id}.model`, message }];
+    });
+  });
+}
+
+/** Throws VALIDATION_ERROR unless the overrides fit the flow and the models. `field`: their name in the request. */
 export async function requireValidOverrides(
   validator: OrganizationValidator,
+  registry: Pick<LiveRegistry, 'find' | 'lists'>,
   definition: FlowDefinition,
   field: string,
   overrides: BlockOverrides,
 ): Promise<void> {
-  const problems = findOverrideProblems(definition, overrides);
+  const problems = [
+    ...findOverrideProblems(definition, overrides),
+    ...findRefusedSettings(registry, definition, overrides),
+  ];
   const schemas = Object.entries(overrides).flatMap(([stepId, override]) =>
     (['inputSchema', 'outputSchema'] as const).flatMap((name) => {
       const schema = override[name];
@@ -53,8 +77,8 @@ export async function requireValidOverrides(
     }),
   );
   for (const { field, schema } of schemas) {
-    const message = await findSchemaProblem(validator, schema);
-    if (message) problems.push({ field, message });
+    const problem = await findSchemaProblem(validator, schema);
+    if (problem) problems.push({ field, message: problem.message });
   }
   if (problems.length === 0) return;
   const errors = problems
@@ -67,15 +91,37 @@ export async function requireValidOverrides(
   );
 }
 
+/**
+ * Returns the outputs that a run of a draft has in place of running blocks, in their stored form; {} without any. `field`: their
+ * name in the request. Throws VALIDATION_ERROR.
+ */
+export function requireValidPins(
+  definition: FlowDefinition,
+  field: string,
+  sent: unknown,
+): Pick<StoredRunInput, 'pinned_outputs'> {
+  const pins = (sent ?? {}) as NonNullable<StoredRunInput['pinned_outputs']>;
+  const stepIds = Object.keys(pins);
+  if (stepIds.length === 0) return {};
+  const known = new Set(listBlocks(definition).map(({ step_id }) => step_id));
+  const unknown = stepIds.find((stepId) => !known.has(stepId));
+  if (unknown !== undefined)
+    throw invalidField(`${field}.${unknown.slice(0, 100)}`, 'names no block of this draft');
+  const bytes = Buffer.byteLength(JSON.stringify(pins));
+  if (bytes > OUTPUT_MAX_BYTES)
+    throw invalidField(field, `has ${bytes} bytes as JSON; at most ${OUTPUT_MAX_BYTES} are allowed`);
+  return { pinned_outputs: pins };
+}
+
 async function findSchemaProblem(
   validator: OrganizationValidator,
   schema: JsonSchema,
-): Promise<string | undefined> {
+): Promise<{ message: string; path: unknown } | undefined> {
   try {
     await validator.requireValidSchema(schema);
     return undefined;
   } catch (error) {
-    if (error instanceof ServiceError) return error.message;
+    if (error instanceof ServiceError) return { message: error.message, path: error.extra.path };
     throw error;
   }
 }
@@ -96,9 +142,11 @@ export function requireImageSupport(
     if (block.processor_type !== 'llm') continue;
     const { model = '' } = block;
     // No run can use an unknown model.
-    const taken = registry.find(model)?.image_mime_types ?? [];
-    for (const [index, { mime_type }] of run.attachments.entries())
+    const { image_mime_types: taken = [], image_urls } = registry.find(model) ?? {};
+    for (const [index, { mime_type }] of run.attachments.entries()) {
+      if (image_urls === false) throw urlIncompatible({ step_id, model, mime_type, index });
       if (!taken.includes(mime_type)) throw mimeIncompatible({ step_id, model, mime_type, index });
+    }
   }
 }
 
@@ -110,13 +158,9 @@ export function registryUnavailable(): ServiceError {
   );
 }
 
-export function mimeIncompatible(at: {
-  step_id: string;
-  model: string;
-  mime_type: string;
-  index: number;
-}): ServiceError {
-  const { step_id, model, mime_type, index } = at;
+type RefusedImage = { step_id: string; model: string; mime_type: string; index: number };
+
+export function mimeIncompatible({ step_id, model, mime_type, index }: RefusedImage): ServiceError {
   return new ServiceError(
     'MODEL_MIME_INCOMPATIBLE',
     `attachments.${index}.mime_type: ${model}, the model of block ${step_id}, does not take ${mime_type}.`,
@@ -124,17 +168,28 @@ export function mimeIncompatible(at: {
   );
 }
 
+/** Makes the error for a server that takes images only as base64. */
+function urlIncompatible({ step_id, model, mime_type, index }: RefusedImage): ServiceError {
+  return new ServiceError(
+    'MODEL_MIME_INCOMPATIBLE',
+    `attachments.${index}.url: the server of ${model}, the model of block ${step_id}, does not load images from URLs.`,
+    { step_id, model, unsupported_mime: mime_type, index },
+  );
+}
+
+type AcceptedTools = { tools?: ToolDefinition[]; tool_choice?: ToolChoice };
+
 /**
  * Returns the tools of a request in their stored form; {} when it has none. `steps`: the steps to run. Throws
  * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP or MODEL_TOOLS_UNSUPPORTED.
  */
-export function requireTools(
-  { registry }: Pick<AcceptDeps, 'registry'>,
+export async function requireTools(
+  { registry, validator }: Pick<AcceptDeps, 'registry'> & { validator: OrganizationValidator },
   definition: FlowDefinition,
   overrides: BlockOverrides,
   asked: { tools?: unknown; toolChoice?: unknown },
   steps = definition.steps,
-): { tools?: ToolDefinition[]; tool_choice?: ToolChoice } {
+): Promise<AcceptedTools> {
   const { tools = [], toolChoice } = asked as { tools?: ToolDefinition[]; toolChoice?: ToolChoice };
   requireChoice({ tools, toolChoice });
   if (tools.length === 0) return {};
@@ -145,7 +200,27 @@ export function requireTools(
     // A block with an unknown model fails at run time, with or without tools.
     if (registry.find(model)?.tools === false) throw toolsUnsupported(model, block.step_id);
   }
+  const problem = await findParametersProblem(validator, tools);
+  if (problem) {
+    const { field, tool, message, path } = problem;
+    const errors = [{ field, message }];
+    const detail = { errors, tool, path };
+    throw new ServiceError('TOOLS_INVALID', `${field}: the parameters of ${tool}: ${message}`, detail);
+  }
   return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };
+}
+
+/** Finds the first tool whose parameters are not a usable JSON Schema. */
+export async function findParametersProblem(
+  validator: OrganizationValidator,
+  tools: ToolDefinition[],
+): Promise<{ field: string; tool: string; message: string; path: unknown } | undefined> {
+  for (const [index, { function: called }] of tools.entries()) {
+    if (called.parameters === undefined) continue;
+    const problem = await findSchemaProblem(validator, called.parameters as JsonSchema);
+    if (problem) return { ...problem, field: `tools.${index}.function.parameters`, tool: called.name };
+  }
+  return undefined;
 }
 
 export function toolsUnsupported(model: string, stepId: string): ServiceError {

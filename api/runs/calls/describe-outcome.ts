@@ -1,14 +1,10 @@
 // Descriptions of ended and paused runs for callers (docs/run-and-wait.md, Failed runs).
+import { accumulateOutputs } from '../../../db/runs/accumulate-outputs.ts';
 import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
-import { listBlocksOfCall } from '../../../db/runs/recorded-blocks.ts';
-import { getRunInput } from '../../../db/runs/runs.ts';
-import { readResultText, referenceLoader } from '../../../db/stored-values/load-references.ts';
-import { composeOutputs } from '../../../flow/compose-outputs.ts';
-import type { FlowDefinition, Json } from '../../../flow/definition.ts';
-import { toPlan } from '../../../flow/plan.ts';
+import { readResultText } from '../../../db/stored-values/load-references.ts';
+import type { FlowDefinition } from '../../../flow/definition.ts';
 import type { CallIds, RunOutcome } from '../../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../../flow/tool-calls.ts';
-import { INPUT_REF, MESSAGE_REF } from '../../../flow/value.ts';
 import type { Permit } from '../../../platform/limits/fair-queue.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ApiContext } from '../../http/context.ts';
@@ -40,15 +36,11 @@ export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: Ru
 
 /** Returns the fields of a pause, for the caller to answer and to echo. */
 export async function describePause({ config, db }: ApiDeps, run: EndedCall, pause: PausePoint) {
-  const { executionId, callId, flowVersionId, definition } = run;
+  const { executionId, callId, flowVersionId } = run;
   const { step_id, iterations } = pause;
   const [{ output, finishedAt }, accumulatedOutputs] = await Promise.all([
     loadBlockOutput(db, callId, step_id),
-    accumulate(
-      db,
-      run,
-      definition.steps.findIndex((step) => step.step_id === step_id),
-    ),
+    accumulateOutputs(db, run, step_id),
   ]);
   const messages = output as ToolCallMessage[];
   const state = { executionId, flowVersionId, step_id, iterations, messages, outputs: accumulatedOutputs };
@@ -60,26 +52,6 @@ export async function describePause({ config, db }: ApiDeps, run: EndedCall, pau
     accumulatedOutputs,
     resumeState: await signState(config.apiKeyPepper, state, finishedAt),
   };
-}
-
-/**
- * Merges the outputs that the caller sent with the outputs of this call's steps, up to `end` (exclusive) of the plan.
- */
-async function accumulate(
-  db: ApiDeps['db'],
-  run: EndedCall,
-  end: number,
-): Promise<{ [stepId: string]: Json }> {
-  const { callId, definition } = run;
-  const [{ continuation }, blocks] = await Promise.all([
-    getRunInput(db, callId),
-    listBlocksOfCall(db, callId),
-  ]);
-  const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
-  const steps = toPlan(definition.steps).slice(run.from ?? 0, end);
-  const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };
-  const { outputs } = await composeOutputs(steps, new Set(completed), referenceLoader(db, callId), input);
-  return { ...continuation?.outputs, ...outputs };
 }
 
 /** Starts an accepted job and answers 202. Answers the same for a repeated request. */

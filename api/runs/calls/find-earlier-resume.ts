@@ -15,12 +15,12 @@ import type { AcceptedCall, CallToStore } from './store-call.ts';
 /** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
 export const TRIES_MAX = 32;
 
-/** Failures of a run's dependencies, not of the run: the same resume may succeed later, or with another model key. */
+/**
+ * Besides the failures of model calls, whose codes begin with `MODEL_`: after these, the same resume may succeed with another
+ * answer of the model, later, or with another model key.
+ */
 const PASSING: ErrorCode[] = [
-  'MODEL_UNAVAILABLE',
-  'MODEL_NOT_CONFIGURED',
-  'MODEL_KEY_REJECTED',
-  'MODEL_QUOTA_EXCEEDED',
+  'MESSAGES_TOO_LARGE',
   'BYOK_REJECTED',
   'INSUFFICIENT_CREDITS',
   'INTERNAL_ERROR',
@@ -60,7 +60,9 @@ export async function findEarlierResume(
 }
 
 function mayPass(outcome: RunOutcome | undefined): boolean {
-  return outcome?.status === 'failed' && PASSING.includes(outcome.error.code);
+  if (outcome?.status !== 'failed') return false;
+  const { code } = outcome.error;
+  return code.startsWith('MODEL_') || PASSING.includes(code);
 }
 
 /**

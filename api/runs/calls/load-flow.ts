@@ -5,16 +5,15 @@ import { measureDraft } from '../../../db/flows/flow-designs.ts';
 import { findRun } from '../../../db/runs/runs.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { describeTreeProblems, findShapeProblems } from '../../../flow/find-tree-problems.ts';
+import { findShapeProblems, findTreeProblems } from '../../../flow/find-tree-problems.ts';
 import { SLUG_PATTERN, UUID_PATTERN, VERSION_MAX } from '../../../flow/limits.ts';
 import { listBlocks } from '../../../flow/plan.ts';
-import { formatPath } from '../../../flow/step-path.ts';
 import { acquireDefinition } from '../../../platform/large-values/large-values.ts';
 import { addToLogContext } from '../../../platform/observability/log.ts';
 import { linkToTrace } from '../../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { findRefusedSchemas, requireRunnable, treeError } from '../../flows/draft-problems.ts';
-import type { Problem } from '../../flows/file-problems.ts';
+import { type Problem, placeProblem } from '../../flows/file-problems.ts';
 import { draftETag } from '../../flows/flow-etag.ts';
 import { getFlowWithDraft, requireFlow } from '../../flows/flow-of-path.ts';
 import { codeReaderOf } from '../../flows/read-code-of.ts';
@@ -61,8 +60,7 @@ export async function loadRunnableFlow(
   };
   using _permit = isKnown ? undefined : await waitInTime(acquire, gone?.());
   const { definition, problems } = await look();
-  if (problems.length > 0)
-    throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
+  if (problems.length > 0) throw invalidTree(definition, problems);
   return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };
 }
 
@@ -162,13 +160,14 @@ function parseVersion(text: string): number {
 
 /** Throws INVALID_TREE with every problem of a tree that has a valid shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
-  const problems = describeTreeProblems(definition);
-  if (problems.length > 0) throw invalidTree(problems);
+  const problems = findTreeProblems(definition);
+  if (problems.length > 0) throw invalidTree(definition, problems);
 }
 
 /** Makes the 400 that names every problem of a published flow's tree. */
-function invalidTree(problems: { path: string; message: string }[]): ServiceError {
-  return treeError(problems, (lines) => `The published flow can't be run: ${lines.join('; ')}`);
+function invalidTree(definition: FlowDefinition, problems: Problem[]): ServiceError {
+  const placed = problems.map((problem) => placeProblem(definition, problem));
+  return treeError(placed, (lines) => `The published flow can't be run: ${lines.join('; ')}`);
 }
 
 /**
@@ -189,7 +188,12 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
     ctx.state.requireRunnable = async () => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-      await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
+      await requireRunnable(
+        draft,
+        deps.validator.of(organizationId),
+        codeReaderOf(deps, organizationId),
+        deps.registry,
+      );
     };
     ctx.state.slugs = {
       organization: flow.organization_slug,

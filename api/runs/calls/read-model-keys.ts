@@ -28,7 +28,7 @@ export function readModelKeys(deps: ApiDeps): ApiMiddleware {
 export function modelKeysParser({
   config,
 }: Pick<ApiDeps, 'config'>): (header: string) => ModelKeys | undefined {
-  const providers = Object.keys(config.providerUrls);
+  const providers = Object.keys(config.ownKeyProviders);
   const entry = z.tuple([
     z.enum(providers, { error: `has to name a provider that takes own keys here: ${providers.join(', ')}` }),
     modelKeySchema,

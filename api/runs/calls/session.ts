@@ -47,17 +47,20 @@ export function ofSteps({ steps }: FlowDefinition, outputs: Outputs | undefined)
 }
 
 /**
- * Returns the parts of the session's input that later calls inherit: all but overrides and tools. The first call sets
- * the message and the parameters; a later call of step 0 sets the message.
+ * Returns the parts of the session's input that later calls inherit: all but overrides, pinned outputs and tools. The
+ * first call sets the message and the parameters; a later call of step 0 sets the message.
  */
 export async function readInput(
   { db }: ApiDeps,
   session: RunRow | undefined,
   body: StepRequest,
-): Promise<Omit<StoredRunInput, 'block_overrides'>> {
+): Promise<Omit<StoredRunInput, 'block_overrides' | 'pinned_outputs'>> {
   const { stepIndex, message, parameters = {} } = body;
   if (!session) return { message: message ?? '', parameters: parameters as { [key: string]: Json } };
-  const { block_overrides, tools, tool_choice, ...kept } = await getRunInput(db, session.execution_id);
+  const { block_overrides, pinned_outputs, tools, tool_choice, ...kept } = await getRunInput(
+    db,
+    session.execution_id,
+  );
   return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
     ? { ...kept, message }
     : kept;

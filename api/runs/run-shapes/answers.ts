@@ -11,7 +11,8 @@ import { attachmentsField } from './attachments.ts';
 import { blockRun, iterations, receipt } from './block-answers.ts';
 import { blockRetrying, blockStarted, blockUnderWay } from './block-under-way.ts';
 import { blockOverrides, outputsByStep } from './requests.ts';
-import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
+import { toolFields } from './tool-fields.ts';
+import { toolCallMessages, toolCalls } from './tool-requests.ts';
 
 const stuck = z
   .object({
@@ -31,6 +32,7 @@ const stuck = z
 const count = z.int().min(0);
 
 export const executionId = z.uuid().meta({ description: 'The id of the run.' });
+export const bulkId = z.uuid().meta({ description: 'The bulk retry that started the run.' });
 const flowId = z.uuid();
 const traceId = z
   .string()
@@ -113,6 +115,7 @@ export const runState = z
     repeatedBy: z.uuid().nullable().meta({
       description: 'The newest run that repeats this run or the same run; null when this is the newest.',
     }),
+    bulk_id: bulkId.nullable(),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable().meta({ description: 'null until the run ends.' }),
     durationMs: count.nullable(),
@@ -138,12 +141,12 @@ const ofRun = runState.omit({
 const deliveries = z
   .array(z.object({ id: z.uuid(), event: z.enum(WEBHOOK_EVENTS), status: z.enum(DELIVERY_STATUSES) }))
   .meta({ description: 'The webhook deliveries of the run.' });
-/** The block executions, which `?receipt=false` leaves out. */
-const blocks = receipt.blocks.optional();
+/** The fields that `?receipt=false` leaves out. */
+const ofReceipt = { blocks: receipt.blocks.optional(), notes: receipt.notes };
 
 /** Makes the shape of a run of one status, with its blocks. */
 function stateOf<T extends z.ZodRawShape>(id: string, status: (typeof RUN_STATUSES)[number], fields: T) {
-  return ofRun.extend({ status: z.literal(status), ...fields, blocks }).meta({ id });
+  return ofRun.extend({ status: z.literal(status), ...fields, ...ofReceipt }).meta({ id });
 }
 
 export const jobState = z
@@ -176,7 +179,7 @@ export const listedRuns = pageOf('ListedRuns', 'runs', listedRun);
 export const runEvents = z
   .union([
     runState.meta({ description: 'run_started' }),
-    runState.extend({ blocks: receipt.blocks }).meta({
+    runState.extend({ blocks: receipt.blocks, notes: receipt.notes }).meta({
       description:
         'run_completed and run_failed (GET …/jobs has the result); run_tool_calls_required and run_in_progress when the run waits for its caller',
     }),
@@ -192,7 +195,11 @@ export const runEvents = z
 
 export const stepCursor = z
   .object({
-    executionId: z.null().meta({ description: 'null starts a new session.' }),
+    // Generated clients have no type for null alone.
+    executionId: z.null().meta({
+      description: 'Always null, which starts a new session.',
+      override: { type: ['string', 'null'] },
+    }),
     version: z.int().meta({
       description:
         'Send the session to …/v{version}/step; 0 is the draft, whose sessions are sent to …/draft/step.',

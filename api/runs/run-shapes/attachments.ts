@@ -77,12 +77,11 @@ export function readAttachment(raw: unknown, index: number): UnresolvedAttachmen
   dropNulls(shape, raw);
   const parsed = shape.safeParse(raw, PARSE_OPTIONS);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      const field = path[0] as keyof typeof CODES | undefined;
-      if (field) throw refused(CODES[field], index, field, message);
-    }
+    const [wrong] = parsed.error.issues.flatMap(({ path: [field] }) => field ?? []);
     for (const issue of parsed.error.issues) issue.path.unshift('attachments', index);
-    throw validationError(parsed.error);
+    const error = validationError(parsed.error);
+    if (wrong === undefined) throw error;
+    throw new ServiceError(CODES[wrong as keyof typeof CODES], error.message, { index, ...error.extra });
   }
   const { kind, url: sent, mime_type } = parsed.data;
   const { url, problem, message } = parseHttpsUrl(sent);

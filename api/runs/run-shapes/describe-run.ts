@@ -1,6 +1,6 @@
 import { SERVICE } from '../../../db/runs/run-cancellation.ts';
 import type { RunRow } from '../../../db/runs/runs.ts';
-import type { RunOutcomeName } from '../../../db/schema.ts';
+import type { RunOutcomeName, RunStatus } from '../../../db/schema.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import type { RunError } from '../../../flow/run.ts';
 import { type TraceContext, traceIdOf } from '../../../platform/observability/tracing.ts';
@@ -34,6 +34,7 @@ export function describeState(run: DescribedRow) {
     startedBy: run.started_by,
     repeats: run.repeats,
     repeatedBy: run.repeated_by,
+    bulk_id: run.bulk_id,
     ...traceIdField(run.trace_context),
     startedAt: run.started_at.toISOString(),
     finishedAt: run.finished_at?.toISOString() ?? null,
@@ -42,7 +43,10 @@ export function describeState(run: DescribedRow) {
   };
 }
 
-function outcomeField({ status, outcome }: DescribedRow): { outcome?: RunOutcomeName } {
+/** Returns the `outcome` of a run that has ended. */
+export function outcomeField({ status, outcome }: { status: RunStatus; outcome: string }): {
+  outcome?: RunOutcomeName;
+} {
   return status === 'completed' || status === 'failed' ? { outcome: outcome as RunOutcomeName } : {};
 }
 

@@ -1,7 +1,7 @@
 // The version in which a run is run again, and the step with which it then begins (docs/retry-and-fork.md).
 import { z } from 'zod';
-import type { Json, Step } from '../../../flow/definition.ts';
-import { findDifference } from '../../../flow/json.ts';
+import type { Step } from '../../../flow/definition.ts';
+import { findChanges } from '../../../flow/find-changes.ts';
 import { VERSION_MAX } from '../../../flow/limits.ts';
 import { jobAccepted, runState } from './answers.ts';
 
@@ -40,9 +40,13 @@ export function toVersion(choice: VersionChoice, original: number): number | 'pr
 /** The steps of a version. */
 type Version = { version: number; steps: Step[] };
 
-/** Returns the number of the first steps that two versions have in common. */
+/** Returns the number of the first steps that two versions have in common, except for names, which only people read. */
 export function countCommonSteps(before: Step[], after: Step[]): number {
-  const changed = after.findIndex((step, index) => findDifference(before[index] as Json, step as Json));
+  const changed = after.findIndex((step, index) =>
+    findChanges({ steps: before.slice(index, index + 1) }, { steps: [step] }).some(
+      ({ field }) => field !== 'name',
+    ),
+  );
   return changed < 0 ? after.length : changed;
 }
 

@@ -5,7 +5,8 @@ import { blockFields, parsedObject, processorConfig } from '../../flows/written-
 import { WITH_OTHER_PROBLEMS } from '../../http/zod-input.ts';
 import { creditAmount } from '../../organizations/credit-schemas.ts';
 import { attachmentsField } from './attachments.ts';
-import { resumeFields, toolFields } from './tool-requests.ts';
+import { toolFields } from './tool-fields.ts';
+import { resumeFields } from './tool-requests.ts';
 
 /** Limits the work of checking the list. */
 const EVENTS_MAX = 10;
@@ -60,7 +61,7 @@ export const runFields = {
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only /jobs calls back.' });
 
-const echo = z.unknown().optional().meta({ description: 'Ignored: a pause may be sent back whole.' });
+const echo = z.unknown().optional().meta({ description: 'Ignored.' });
 /** Fields of a pause that a resume ignores: callers send back the whole response, also that of GET …/jobs/…. */
 export const echoed = {
   status: echo,
@@ -73,6 +74,7 @@ export const echoed = {
   traceId: echo,
   cost: echo,
   blocks: echo,
+  notes: echo,
   version: echo,
   mode: echo,
   environment: echo,
@@ -80,6 +82,7 @@ export const echoed = {
   startedBy: echo,
   repeats: echo,
   repeatedBy: echo,
+  bulk_id: echo,
   startedAt: echo,
   finishedAt: echo,
   durationMs: echo,
@@ -125,5 +128,11 @@ export const jobRequest = z
     }),
   })
   .meta({ id: 'JobRequest' });
-export type JobRequest = z.infer<typeof jobRequest>;
+export const pinnedOutputs = outputsByStep.optional().meta({
+  description: 'Outputs by step_id, in place of running these blocks: they cost nothing.',
+});
+export const draftRunRequest = jobRequest
+  .extend({ pinned_outputs: pinnedOutputs })
+  .meta({ id: 'DraftRunRequest' });
+export type JobRequest = z.infer<typeof jobRequest> & { pinned_outputs?: unknown };
 export type RunRequest = ExecuteRequest | JobRequest;

@@ -6,8 +6,9 @@ import { WITH_OTHER_PROBLEMS } from '../../http/zod-input.ts';
 import { executionId, pausePoint } from './answers.ts';
 import { iterations, receipt } from './block-answers.ts';
 import { blockRetrying, blockUnderWay } from './block-under-way.ts';
-import { blockOverrides, echoedOfSession, outputsByStep, runFields } from './requests.ts';
-import { resumeFields, toolFields } from './tool-requests.ts';
+import { blockOverrides, echoedOfSession, outputsByStep, pinnedOutputs, runFields } from './requests.ts';
+import { toolFields } from './tool-fields.ts';
+import { resumeFields } from './tool-requests.ts';
 
 export const stepRequest = z
   .strictObject({
@@ -62,7 +63,8 @@ export const stepRequest = z
     { ...WITH_OTHER_PROBLEMS, path: ['message'], message: 'is required where stepIndex is 0' },
   )
   .meta({ id: 'StepRequest' });
-export type StepRequest = z.infer<typeof stepRequest>;
+export const draftStepRequest = stepRequest.safeExtend({ pinnedOutputs }).meta({ id: 'DraftStepRequest' });
+export type StepRequest = z.infer<typeof stepRequest> & { pinnedOutputs?: unknown };
 
 /** The receipt, which `?receipt=false` leaves out. */
 const ofReceipt = z.object(receipt).partial().shape;
@@ -129,12 +131,17 @@ export const stepEventSchema = z.union([
     nextStepIndex: z.int(),
     stepCount: z.int(),
   }),
-  event('StepPausedForToolCalls', 'step_paused_for_tool_calls: send the same stepIndex, with results', {
-    ...place,
-    runId: executionId,
-    status: z.literal('in_progress'),
-    ...pausePoint.shape,
-  }),
+  event(
+    'StepPausedForToolCalls',
+    'step_paused_for_tool_calls, with cost and blocks of this call: send the same stepIndex, with results',
+    {
+      ...place,
+      runId: executionId,
+      status: z.literal('in_progress'),
+      ...pausePoint.shape,
+      ...ofReceipt,
+    },
+  ),
   event('StepRunCompleted', 'run_completed, with cost and blocks of this call', {
     executionId,
     status: z.literal('completed'),

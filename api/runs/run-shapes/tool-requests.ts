@@ -1,54 +1,23 @@
 // The shapes of tools and tool-call messages, and the errors for invalid ones (docs/tool-calls.md).
 import { z } from 'zod';
 import { ServiceError } from '../../../flow/errors.ts';
-import {
-  TOOL_DESCRIPTION_MAX_LENGTH,
-  TOOL_MESSAGES_MAX_BYTES,
-  TOOL_NAME_PATTERN,
-  TOOL_PARAMETERS_MAX_BYTES,
-  TOOL_RESULT_MAX_BYTES,
-  TOOLS_MAX,
-  TOOLS_MAX_BYTES,
-} from '../../../flow/limits.ts';
-import { weigh } from '../../../platform/json-text/measure-json.ts';
-import { parsedObject } from '../../flows/written-flow.ts';
+import { TOOL_MESSAGES_MAX_BYTES, TOOL_RESULT_MAX_BYTES } from '../../../flow/limits.ts';
+import type { AssistantMessage } from '../../../flow/tool-calls.ts';
+import { dropUnsent } from '../../../platform/models/assistant-state.ts';
 import { PARSE_OPTIONS, PROBLEMS_MAX, problem, validationError } from '../../http/json-body.ts';
 
-const name = z
-  .string()
-  .regex(
-    TOOL_NAME_PATTERN,
-    'must be 1 to 64 letters, digits, hyphens and underscores, and begin with a letter or an underscore',
-  );
-
-const tool = z
-  .strictObject({
-    type: z.literal('function'),
-    function: z.strictObject({
-      name,
-      description: z.string().max(TOOL_DESCRIPTION_MAX_LENGTH).optional(),
-      parameters: parsedObject
-        .refine((schema) => bytesOf(schema) <= TOOL_PARAMETERS_MAX_BYTES, {
-          error: `must have at most ${TOOL_PARAMETERS_MAX_BYTES} bytes`,
-        })
-        .optional()
-        .meta({ description: 'A JSON Schema.' }),
-      strict: z.boolean().nullish(),
-    }),
-  })
-  .meta({ id: 'Tool', description: 'A function of the caller that models may call.' });
+const OPAQUE = 'Further fields are state of the provider: echo them.';
 
 const toolCall = z
-  .object({
+  .looseObject({
     id: z.string().min(1),
     type: z.literal('function'),
-    function: z.object({
+    function: z.looseObject({
       name: z.string(),
-      arguments: z.string().meta({ description: 'JSON text, as the model wrote it.' }),
+      arguments: z.string().meta({ description: 'The JSON text of an object.' }),
     }),
-    extra_content: z.unknown().optional().meta({ description: 'Sent by some providers: echo it.' }),
   })
-  .meta({ id: 'ToolCall' });
+  .meta({ id: 'ToolCall', description: OPAQUE });
 
 /** The number of calls that fit into a conversation: listing the mistakes of more would take long. */
 const CONVERSATION_TOOL_CALLS_MAX = Math.floor(
@@ -58,11 +27,14 @@ const CONVERSATION_TOOL_CALLS_MAX = Math.floor(
 const message = z
   .discriminatedUnion('role', [
     z.object({ role: z.literal('user'), content: z.string() }),
-    z.object({
-      role: z.literal('assistant'),
-      content: z.string().nullish(),
-      tool_calls: z.array(toolCall).max(CONVERSATION_TOOL_CALLS_MAX).optional(),
-    }),
+    z
+      .looseObject({
+        role: z.literal('assistant'),
+        content: z.string().nullish(),
+        tool_calls: z.array(toolCall).max(CONVERSATION_TOOL_CALLS_MAX).optional(),
+      })
+      .overwrite((message) => dropUnsent(message as AssistantMessage) as typeof message)
+      .meta({ description: OPAQUE }),
     z.object({
       role: z.literal('tool'),
       tool_call_id: z.string(),
@@ -80,38 +52,6 @@ export const toolCallMessages = z
 export const toolCalls = z
   .array(toolCall)
   .meta({ description: 'The tool_calls of the last message: each id needs one result.' });
-
-/** The fields of every request that may have tools. */
-export const toolFields = {
-  tools: z
-    .array(tool)
-    .max(TOOLS_MAX)
-    .refine((tools) => weigh(JSON.stringify(tools)) <= TOOLS_MAX_BYTES, {
-      error: `must have at most ${TOOLS_MAX_BYTES} bytes together; many values count as more`,
-    })
-    .superRefine((tools, ctx) => {
-      const names = tools.map((each) => each.function.name);
-      for (const [index, each] of names.entries())
-        if (names.indexOf(each) < index)
-          ctx.addIssue({
-            code: 'custom',
-            path: [index, 'function', 'name'],
-            message: `${each} is defined twice`,
-          });
-    })
-    .optional()
-    .meta({ description: 'Send them again, unchanged, on every call that should have them.' }),
-  toolChoice: z
-    .union(
-      [
-        z.enum(['auto', 'none', 'required']),
-        z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string() }) }),
-      ],
-      { error: 'must be auto, none, required or {type: function, function: {name}}' },
-    )
-    .optional()
-    .meta({ description: '`auto` when absent.' }),
-};
 
 /** The fields with which a caller resumes after a pause. */
 export const resumeFields = {

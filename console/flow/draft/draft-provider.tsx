@@ -128,7 +128,6 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
       projectId,
       flowId,
       openedAt,
-      notes: state.saved.notes,
       etag: state.saved.etag,
       selectedId: (findStep(state.steps, step) ?? findStep(state.steps, renamedTo))?.step.step_id,
       select,
@@ -167,8 +166,7 @@ function draftServer(project_id: string, flow_id: string): DraftServer {
       try {
         const { data, response } = await api.PUT(path, {
           params: { path: { project_id, flow_id }, header: { 'If-Match': etag } },
-          // The generated types discriminate steps differently than the API does.
-          body: { steps: steps as never },
+          body: { steps },
         });
         return { type: 'saved', draft: toDraft(data as DraftResponse, response) };
       } catch (error) {

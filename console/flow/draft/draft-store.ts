@@ -9,7 +9,7 @@ export type ServerDraft = {
   steps: Step[];
   etag: string;
   problems: { path: string; message: string }[];
-  notes: string[];
+  notes: { path: string; message: string }[];
 };
 
 /**
@@ -39,6 +39,8 @@ export type DraftState = {
   /** The service's draft on which `steps` is based. */
   saved: ServerDraft;
   problems: Problem[];
+  /** Notes of the service on the saved draft, such as a model without a key. */
+  notes: Problem[];
   saveState: SaveState;
   /** Why the draft is refused or not saved yet. */
   message: string | undefined;
@@ -90,6 +92,7 @@ export class DraftStore {
       steps: saved.steps,
       saved,
       problems: locate(saved.steps, saved.problems),
+      notes: locate(saved.steps, saved.notes),
       saveState: 'saved',
       message: undefined,
       conflict: undefined,
@@ -300,7 +303,16 @@ export class DraftStore {
 
 function settled(draft: ServerDraft, steps: Step[]): Partial<DraftState> {
   const problems = locate(draft.steps, draft.problems);
-  return { steps, saved: draft, problems, saveState: 'saved', message: undefined, conflict: undefined };
+  const notes = locate(draft.steps, draft.notes);
+  return {
+    steps,
+    saved: draft,
+    problems,
+    notes,
+    saveState: 'saved',
+    message: undefined,
+    conflict: undefined,
+  };
 }
 
 function locate(steps: Step[], problems: ServerDraft['problems']): Problem[] {

@@ -10,7 +10,7 @@ import {
   stepIdsOf,
 } from './steps.ts';
 
-const RESERVED = new Set(['__proto__', 'constructor', 'prototype']);
+const RESERVED = new Set(['__proto__']);
 const STEP_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Inserts a step. */
@@ -129,7 +129,7 @@ function renameSteps(steps: Step[], names: ReadonlyMap<string, string>): Step[] 
   return mapLists(steps, (list) => list.map((step) => renameIn(step, names)));
 }
 
-const TEMPLATE_STEP = /(\{\{\s*steps\.)([A-Za-z0-9_-]+)/g;
+const TEMPLATE_STEP = /(?<=(?<!\\)(?:\\\\)*)(\{\{\s*steps\.)([A-Za-z0-9_-]+)/g;
 const CODE_STEP = /(?<![\w$.])outputs(?:\s*\[\s*(['"])([\w-]+)\1\s*\]|\s*\.\s*([A-Za-z_$][\w$]*))/g;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 

@@ -7,6 +7,9 @@ const NAMES: Record<string, string> = {
   timeout_ms: 'timeout',
   max_retries: 'retries',
   reasoning_effort: 'reasoning effort',
+  api: 'API',
+  messages: 'example messages',
+  prompt_cache: 'prompt cache',
   stop: 'stop texts',
   tools_enabled: 'tools',
   max_tool_iterations: 'rounds of tool calls',
@@ -15,6 +18,9 @@ const NAMES: Record<string, string> = {
   max_iterations: 'limit of repetitions',
   until: 'condition to stop',
 };
+
+/** The words for the kinds of blocks. */
+export const KIND_NAMES = { llm: 'Model call', code: 'Code', passthrough: 'Pass through' } as const;
 
 /** Returns the word for a field of a step or of its settings: `timeout_ms` is the timeout. */
 export function fieldName(field: string): string {

@@ -1,3 +1,4 @@
+import { fieldName } from './field-names.ts';
 import { listsInside, type Step } from './steps.ts';
 
 /** A problem that prevents publishing, or that made the service refuse the draft. */
@@ -12,7 +13,12 @@ export type Problem = {
 /** Finds the step and field of a path such as `steps[2].branches.summary[0].prompt` or `steps.2.prompt`. */
 export function locateProblem(steps: Step[], { path, message }: { path: string; message: string }): Problem {
   const found = path.startsWith('steps') ? walk(steps, path.slice('steps'.length)) : undefined;
-  return { stepId: found?.step.step_id, field: found?.field ?? path, message };
+  return { stepId: found?.step.step_id, field: found?.field ?? path, message: withFieldNames(message) };
+}
+
+/** Replaces the names of settings in the API by the words of the form. */
+function withFieldNames(message: string): string {
+  return message.replace(/\bprocessor_config\.\w+/g, fieldName);
 }
 
 function walk(steps: Step[], path: string): { step: Step; field: string } | undefined {

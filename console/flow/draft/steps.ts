@@ -24,8 +24,8 @@ export type Place = StepList & { index: number };
 /** A step and its position; `parents` are the enclosing steps, outermost first. */
 export type PlacedStep = { step: Step; place: Place; steps: Step[]; parents: Step[] };
 
-/** Types the steps of a response, whose schema leaves their fields open. */
-export function toSteps(steps: { step_id: string; name: string; type: string }[]): Step[] {
+/** Types the steps of a response, in which the service has filled in what may be absent from a request. */
+export function toSteps(steps: Written['Steps']): Step[] {
   return steps as Step[];
 }
 

@@ -57,6 +57,9 @@ export type GraphEditing = {
 /** The editing of the enclosing graph; undefined when the graph is read-only. */
 export const GraphEditingContext = createContext<GraphEditing | undefined>(undefined);
 
+/** The blocks with a pinned output, by step_id. */
+export const PinnedStepsContext = createContext<ReadonlySet<string>>(new Set());
+
 /** Returns the more urgent of two statuses. */
 export function worseStatus(
   one: StepStatus['status'] | undefined,

@@ -11,9 +11,6 @@ export const KIND_ICONS = {
   loop: Repeat,
 } as const satisfies Record<string, LucideIcon>;
 
-/** The words for the kinds of blocks. */
-export const KIND_NAMES = { llm: 'Model call', code: 'Code', passthrough: 'Pass through' } as const;
-
 /** The icon of a step's kind. */
 export function StepIcon({ kind, size = 15 }: { kind: string; size?: number }) {
   const Icon = KIND_ICONS[kind as keyof typeof KIND_ICONS] ?? KIND_ICONS.passthrough;

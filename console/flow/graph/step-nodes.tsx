@@ -6,6 +6,7 @@ import {
   CirclePause,
   Ellipsis,
   LoaderCircle,
+  Pin,
   TriangleAlert,
 } from 'lucide-react';
 import { memo, type ReactNode, useContext } from 'react';
@@ -17,7 +18,7 @@ import { Menu, MenuItem } from '../../ui/menu.tsx';
 import type { Problem } from '../draft/problems.ts';
 import type { LoopStep, ParallelStep, SequentialStep, Step } from '../draft/steps.ts';
 import style from './graph.module.css';
-import { GraphEditingContext, type StepAction, type StepStatus } from './graph-props.ts';
+import { GraphEditingContext, PinnedStepsContext, type StepAction, type StepStatus } from './graph-props.ts';
 import { StepIcon } from './step-icon.tsx';
 
 /** The data of a node in the graph. */
@@ -65,6 +66,7 @@ export const FrameNode = memo(function FrameNode({ data }: { data: StepNodeData 
 /** A block in the graph. */
 export const BlockNode = memo(function BlockNode({ data }: { data: StepNodeData }) {
   const step = data.step as SequentialStep;
+  const isPinned = useContext(PinnedStepsContext).has(step.step_id);
   return (
     <StepItem data={data} className={classes(style.block, style.handle)}>
       <StepIcon kind={step.processor_type} />
@@ -72,6 +74,11 @@ export const BlockNode = memo(function BlockNode({ data }: { data: StepNodeData 
         <span className={style.name}>{step.name}</span>
         <span className={style.detail}>{step.model ?? step.step_id}</span>
       </span>
+      {isPinned && (
+        <span className={style.pin} title="Its output is pinned">
+          <Pin size={14} aria-hidden />
+        </span>
+      )}
       <StepMarks status={data.status} problems={data.problems} />
       {data.isSelected && <StepMenu step={step} />}
     </StepItem>
@@ -89,13 +96,14 @@ function StepItem({
   children: ReactNode;
 }) {
   const { step, depth, status, isSelected, hasTabStop } = data;
+  const isPinned = useContext(PinnedStepsContext).has(step.step_id);
   return (
     <div
       role="treeitem"
       tabIndex={hasTabStop ? 0 : -1}
       aria-level={depth + 1}
       aria-selected={isSelected}
-      aria-label={describeStep(data)}
+      aria-label={describeStep(data) + (isPinned ? ', output pinned' : '')}
       aria-expanded={step.type === 'sequential' ? undefined : true}
       data-step={step.step_id}
       className={classes(style.step, className, status && style[status.status], isSelected && style.selected)}

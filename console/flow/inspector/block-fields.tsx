@@ -7,6 +7,7 @@ import { Select } from '../../ui/fields/select.tsx';
 import { fieldName } from '../draft/field-names.ts';
 import type { Problem } from '../draft/problems.ts';
 import type { SequentialStep } from '../draft/steps.ts';
+import { ExampleMessages } from './example-messages.tsx';
 import style from './inspector.module.css';
 import { LinesField } from './lines-field.tsx';
 import { ModelField } from './model-field.tsx';
@@ -17,6 +18,18 @@ type Effort = NonNullable<BlockConfig['reasoning_effort']>;
 
 const DEFAULT = 'default';
 const EFFORTS: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
+
+const API_OPTIONS = [
+  { id: DEFAULT, label: 'As configured' },
+  { id: 'openai-chat', label: 'Chat Completions' },
+  { id: 'openai-responses', label: 'Responses' },
+];
+
+const CACHE_OPTIONS = [
+  { id: DEFAULT, label: '5 minutes' },
+  { id: '1h', label: '1 hour' },
+  { id: 'off', label: 'Off' },
+];
 
 const CUT_OPTIONS = [
   { id: 'fail', label: 'Fails the block' },
@@ -59,6 +72,7 @@ export function LlmFields({ step }: { step: SequentialStep }) {
         placeholder="Sent before the prompt, as it is: without variables"
         error={problemOf('processor_config.system')}
       />
+      <ExampleMessages step={step} />
       <LlmConfig step={step} />
     </div>
   );
@@ -142,6 +156,20 @@ function LlmConfig({ step }: { step: SequentialStep }) {
           onChange={(id) => configure('reasoning_effort', id === DEFAULT ? undefined : (id as Effort))}
         />
         <Select
+          label="API of OpenAI"
+          options={API_OPTIONS}
+          value={config.api ?? DEFAULT}
+          onChange={(id) => configure('api', id === DEFAULT ? undefined : (id as BlockConfig['api']))}
+        />
+        <Select
+          label="Prompt cache"
+          options={CACHE_OPTIONS}
+          value={config.prompt_cache ?? DEFAULT}
+          onChange={(id) =>
+            configure('prompt_cache', id === DEFAULT ? undefined : (id as BlockConfig['prompt_cache']))
+          }
+        />
+        <Select
           label="Answer cut off at its token limit"
           options={CUT_OPTIONS}
           value={config.on_length ?? 'fail'}
@@ -182,7 +210,7 @@ function LlmConfig({ step }: { step: SequentialStep }) {
 /** Names the settings that are not the defaults: ` (temperature, timeout)`. */
 function namesOf(config: BlockConfig): string {
   const names = Object.keys(config)
-    .filter((field) => field !== 'system')
+    .filter((field) => field !== 'system' && field !== 'messages')
     .map(fieldName);
   return names.length > 0 ? ` (${names.join(', ')})` : '';
 }

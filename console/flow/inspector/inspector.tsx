@@ -7,6 +7,7 @@ import { formatCount } from '../../ui/format.ts';
 import { Fact, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { findStepIdProblem, followName } from '../draft/edit-steps.ts';
+import type { Problem } from '../draft/problems.ts';
 import { changeStep, eachStep, findStep, type SequentialStep, type Step, stepIdsOf } from '../draft/steps.ts';
 import { useDraft, useFlow } from '../flow-context.ts';
 import { useSide } from '../versions/flow-difference.tsx';
@@ -16,6 +17,7 @@ import style from './inspector.module.css';
 import { LastTry } from './last-try.tsx';
 import { LoopFields } from './loop-fields.tsx';
 import { ParallelFields } from './parallel-fields.tsx';
+import { PinnedOutput } from './pinned-output.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 import { useStep } from './use-step.ts';
 
@@ -44,7 +46,7 @@ export function Inspector() {
 }
 
 function StepInspector({ step }: { step: Step }) {
-  const { problems } = useStep(step);
+  const { problems, notes } = useStep(step);
   const ofStep = problems.filter(({ field }) => field === '');
   return (
     <div className={style.inspector}>
@@ -54,7 +56,15 @@ function StepInspector({ step }: { step: Step }) {
           {message}
         </p>
       ))}
-      {step.type === 'sequential' && <LastTry step={step} />}
+      {notes.map(({ field, message }) => (
+        <Note key={`${field} ${message}`}>{message}</Note>
+      ))}
+      {step.type === 'sequential' && (
+        <>
+          <PinnedOutput step={step} />
+          <LastTry step={step} />
+        </>
+      )}
       {step.type === 'parallel' && <ParallelFields step={step} />}
       {step.type === 'loop' && <LoopFields step={step} />}
       {step.type === 'sequential' && (
@@ -77,7 +87,7 @@ function StepInspector({ step }: { step: Step }) {
  */
 function FlowInspector({ missing }: { missing: unknown }) {
   const { flow } = useFlow();
-  const { steps, problems, notes, select } = useDraft();
+  const { steps, problems, notes } = useDraft();
   const all = [...eachStep(steps)].map(({ step }) => step);
   return (
     <div className={style.inspector}>
@@ -102,30 +112,34 @@ function FlowInspector({ missing }: { missing: unknown }) {
       {problems.length > 0 && (
         <section className={style.section} aria-label="Problems">
           <h3>To fix before it can be published</h3>
-          <ul className={style.steps}>
-            {problems.map(({ stepId, field, message }) => (
-              <li key={`${stepId} ${field} ${message}`}>
-                <button type="button" onClick={() => select(stepId)} disabled={stepId === undefined}>
-                  <strong>{findStep(steps, stepId)?.step.name ?? 'The flow'}</strong>{' '}
-                  <span className={style.problem}>{message}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
+          <StepMessages messages={problems} tone={style.problem} />
         </section>
       )}
       {notes.length > 0 && (
         <section className={style.section} aria-label="Notes">
           <h3>Good to know</h3>
-          {notes.map((note) => (
-            <p key={note} className={style.help}>
-              {note}
-            </p>
-          ))}
+          <StepMessages messages={notes} tone={style.help} />
         </section>
       )}
       <p className={style.help}>Select a step to see and change what it does.</p>
     </div>
+  );
+}
+
+/** Lists problems or notes, each with a button that selects its step. */
+function StepMessages({ messages, tone }: { messages: Problem[]; tone: string | undefined }) {
+  const { steps, select } = useDraft();
+  return (
+    <ul className={style.steps}>
+      {messages.map(({ stepId, field, message }) => (
+        <li key={`${stepId} ${field} ${message}`}>
+          <button type="button" onClick={() => select(stepId)} disabled={stepId === undefined}>
+            <strong>{findStep(steps, stepId)?.step.name ?? 'The flow'}</strong>{' '}
+            <span className={tone}>{message}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

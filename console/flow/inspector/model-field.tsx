@@ -40,13 +40,14 @@ export function ModelField({ step }: { step: SequentialStep }) {
 }
 
 function ModelFacts({ model, org, wantsSchema }: { model: Model; org: string; wantsSchema: boolean }) {
-  const { key, inputPrice, outputPrice, contextTokens, images, tools, jsonSchema } = model;
+  const { key, inputPrice, cachedInputPrice, outputPrice, contextTokens, images, tools, jsonSchema } = model;
   return (
     <>
       <div className={style.facts}>
         {key === 'service' && (
           <span>
-            {formatCredits(inputPrice)} in, {formatCredits(outputPrice)} out: credits per million tokens
+            {formatCredits(inputPrice)} in, {formatCredits(cachedInputPrice)} cached,{' '}
+            {formatCredits(outputPrice)} out: credits per million tokens
           </span>
         )}
         <span>{formatCompact(contextTokens)} tokens of context</span>

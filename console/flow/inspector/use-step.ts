@@ -7,7 +7,7 @@ export type BlockConfig = NonNullable<SequentialStep['processor_config']>;
 
 /** Returns the functions that change the fields of one step. Setting a field to `undefined` removes it. */
 export function useStep<S extends Step>(step: S) {
-  const { steps, problems, change } = useDraft();
+  const { steps, problems, notes, change } = useDraft();
   const { step_id } = step;
   const of = problems.filter((problem) => problem.stepId === step_id);
   function set<Field extends keyof S & string>(
@@ -22,6 +22,7 @@ export function useStep<S extends Step>(step: S) {
   return {
     steps,
     problems: of,
+    notes: notes.filter((note) => note.stepId === step_id),
     set,
     /** Sets a field of `processor_config`, which is removed with its last field. */
     configure<Field extends keyof BlockConfig & string>(field: Field, value: BlockConfig[Field] | undefined) {

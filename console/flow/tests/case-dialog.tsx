@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { fieldError } from '../../api/api-error.ts';
-import { $api, refetch } from '../../api/client.ts';
+import { $api, refetch, type Schemas } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { FormDialog, useIsMounted } from '../../ui/dialog.tsx';
 import { Note } from '../../ui/feedback.tsx';
@@ -8,13 +9,14 @@ import { Select } from '../../ui/fields/select.tsx';
 import { TextField } from '../../ui/fields/text-field.tsx';
 import { ChangedMeanwhile, findNewerEtag } from '../changed-meanwhile.tsx';
 import { useFlow } from '../flow-context.ts';
-import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
+import { EMPTY_INPUT, parseInput, toText } from '../try/try-input.ts';
 import {
   type CaseDraft,
   EMPTY_EXPECTATION,
   type ExpectationForm,
   KINDS,
   parseExpectation,
+  parseToolResults,
   toForm,
 } from './test-case.ts';
 
@@ -35,11 +37,10 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   const id = start.test_case_id;
   const [name, setName] = useState(start.name ?? '');
   const [message, setMessage] = useState(start.message ?? '');
-  const [parameters, setParameters] = useState(
-    start.parameters && Object.keys(start.parameters).length > 0
-      ? JSON.stringify(start.parameters, null, 2)
-      : '',
-  );
+  const [parameters, setParameters] = useState(toText(start.parameters));
+  const [tools, setTools] = useState(toText(start.tools));
+  const [toolResults, setToolResults] = useState(toText(start.tool_results));
+  const [hasTools, setHasTools] = useState(tools !== '');
   const [form, setForm] = useState(start.expectation ? toForm(start.expectation) : EMPTY_EXPECTATION);
   const [isSent, setSent] = useState(false);
   const done = async () => {
@@ -51,7 +52,8 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   const replace = $api.useMutation('put', CASE, options);
   const change = id === undefined ? create : replace;
   // Both texts may be long, so they are parsed only when they change.
-  const input = useMemo(() => parseInput({ ...EMPTY_INPUT, parameters }), [parameters]);
+  const input = useMemo(() => parseInput({ ...EMPTY_INPUT, parameters, tools }), [parameters, tools]);
+  const answers = useMemo(() => parseToolResults(toolResults), [toolResults]);
   const { expectation, error } = useMemo(() => parseExpectation(form), [form]);
   const set = (changed: Partial<ExpectationForm>) => setForm({ ...form, ...changed });
   const shownError = isSent ? error : undefined;
@@ -60,8 +62,16 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
 
   function submit(etag = start.etag) {
     setSent(true);
-    if (!expectation || input.errors.parameters) return;
-    const body = { name: name.trim(), message, parameters: input.request.parameters ?? {}, expectation };
+    if (!expectation || input.errors.parameters || input.errors.tools || answers.error) return;
+    const offered = input.request.tools as Schemas['Tool'][] | undefined;
+    const body = {
+      name: name.trim(),
+      message,
+      parameters: input.request.parameters ?? {},
+      ...(offered && { tools: offered }),
+      ...(answers.results && { tool_results: answers.results }),
+      expectation,
+    };
     const path = { project_id: projectId, flow_id: flow.id };
     // Without If-None-Match, a test case with the same name would be replaced.
     if (id === undefined) create.mutate({ params: { path, header: { 'If-None-Match': '*' } }, body });
@@ -105,6 +115,34 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
         placeholder="{}"
         lines={[2, 8]}
       />
+      {hasTools ? (
+        <>
+          <CodeEditor
+            label="Tools"
+            language="json"
+            value={tools}
+            onChange={setTools}
+            error={isSent ? (input.errors.tools ?? fieldError(change.error, 'tools')) : undefined}
+            help="As callers send them: a list of functions."
+            placeholder='[{"type": "function", "function": {"name": "look_up"}}]'
+            lines={[3, 10]}
+          />
+          <CodeEditor
+            label="Results of the tools"
+            language="json"
+            value={toolResults}
+            onChange={setToolResults}
+            error={isSent ? (answers.error ?? fieldError(change.error, 'tool_results')) : undefined}
+            help="Each call of a tool takes the next result of its name. A call without a result fails the test."
+            placeholder='[{"name": "look_up", "result": "found"}]'
+            lines={[3, 10]}
+          />
+        </>
+      ) : (
+        <Button size="small" onPress={() => setHasTools(true)}>
+          Add tools
+        </Button>
+      )}
       {start.note && <Note>{start.note}</Note>}
       <Select label="The answer" options={KINDS} value={form.kind} onChange={(kind) => set({ kind })} />
       {form.kind === 'contains' && (

@@ -16,7 +16,9 @@ export type CaseDraft = Partial<Omit<components['schemas']['TestCase'], 'expecta
 const CASE_MAX_CHARS = 500_000;
 const LIMIT = `a test case has at most ${CASE_MAX_CHARS.toLocaleString('en')} characters, input and answer together`;
 
-export type Expectation = components['schemas']['SaveTestCase']['expectation'];
+type SaveTestCase = components['schemas']['SaveTestCase'];
+export type Expectation = SaveTestCase['expectation'];
+type ToolResult = NonNullable<SaveTestCase['tool_results']>[number];
 type Kind = Expectation['type'];
 
 /** The form has one text for each kind, so that switching kinds loses nothing. */
@@ -100,6 +102,36 @@ export function describeExpectation(expectation: Expectation): string {
       return `Contains “${expectation.text}”`;
     case 'judge':
       return `Meets, as ${expectation.model ?? 'the default model'} judges: ${expectation.criteria}`;
+  }
+}
+
+/** Describes an expectation of a list, whose JSON may be cut off. */
+export function describeListed(expected: string): string {
+  try {
+    return describeExpectation(JSON.parse(expected) as Expectation);
+  } catch {
+    return `${expected} …`;
+  }
+}
+
+export function nameVersion(version: number): string {
+  return version === 0 ? 'Draft' : `v${version}`;
+}
+
+/** Parses the recorded results of tools; undefined when there are none. */
+export function parseToolResults(text: string): { results?: ToolResult[]; error?: string } {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    const changed = findChangedNumber(text);
+    if (changed) return { error: changed };
+    const fits =
+      Array.isArray(value) &&
+      value.every((one) => isObject(one) && typeof one.name === 'string' && 'result' in one);
+    if (fits) return { results: value as ToolResult[] };
+    return { error: 'Must be a list such as [{"name": "look_up", "result": "found"}].' };
+  } catch (error) {
+    return { error: `Must be JSON: ${error instanceof Error ? error.message : error}.` };
   }
 }
 

@@ -12,7 +12,8 @@ import { Clipped, Panel, Table } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useReturnFocus } from '../../ui/use-return-focus.ts';
 import { useFlow } from '../flow-context.ts';
-import { describeExpectation, type Expectation } from './test-case.ts';
+import { CompareWith, Comparison } from './comparison.tsx';
+import { describeExpectation, type Expectation, nameVersion } from './test-case.ts';
 import style from './tests.module.css';
 
 const COMPARED_MAX_CHARS = 200_000;
@@ -20,7 +21,18 @@ const COMPARED_MAX_CHARS = 200_000;
 const POLL_MS = 1_000;
 
 /** A test run, updated while it is running. Each result opens to show what was expected and what came. */
-export function TestRunPanel({ testRunId, onClose }: { testRunId: string; onClose: () => void }) {
+export function TestRunPanel({
+  testRunId,
+  against,
+  onCompare,
+  onClose,
+}: {
+  testRunId: string;
+  /** The test run that it is compared with. */
+  against: string | undefined;
+  onCompare: (testRunId: string | undefined) => void;
+  onClose: () => void;
+}) {
   useReturnFocus();
   const { flow, projectId } = useFlow();
   const query = $api.useQuery(
@@ -67,17 +79,22 @@ export function TestRunPanel({ testRunId, onClose }: { testRunId: string; onClos
         {(run) => (
           <>
             <p role="status">
-              {run.status === 'cancelled' && 'Cancelled: '}
+              {nameVersion(run.version)}: {run.status === 'cancelled' && 'cancelled, '}
               {run.passed} of {run.total} passed
               {run.failed > 0 && `, ${run.failed} failed`}
               {run.errors > 0 && `, ${run.errors} could not be judged`}
               {run.pending > 0 && `, ${run.pending} pending`} · {formatCredits(run.cost)} credits
             </p>
-            <ul className={style.results} aria-label="Results">
-              {run.results.map((result) => (
-                <Result key={result.test_case_id} result={result} isOnly={run.results.length === 1} />
-              ))}
-            </ul>
+            <CompareWith testRunId={testRunId} against={against} onCompare={onCompare} />
+            {against !== undefined && run.status !== 'started' ? (
+              <Comparison key={against} after={run} against={against} />
+            ) : (
+              <ul className={style.results} aria-label="Results">
+                {run.results.map((result) => (
+                  <Result key={result.test_case_id} result={result} isOnly={run.results.length === 1} />
+                ))}
+              </ul>
+            )}
           </>
         )}
       </QueryView>
@@ -196,14 +213,15 @@ export function TestRunsPanel({ onOpen }: { onOpen: (testRunId: string) => void 
   if (runs.length === 0) return null;
   return (
     <Panel title="Test runs" isFlush>
-      <Table label="Test runs" head={['Started', 'Status', 'Passed', 'Credits']}>
-        {runs.map(({ test_run_id, status, passed, total, cost, started_at }) => (
+      <Table label="Test runs" head={['Started', 'Version', 'Status', 'Passed', 'Credits']}>
+        {runs.map(({ test_run_id, status, version, passed, total, cost, started_at }) => (
           <tr key={test_run_id}>
             <td>
               <button type="button" className={style.link} onClick={() => onOpen(test_run_id)}>
                 <Time at={started_at} />
               </button>
             </td>
+            <td>{nameVersion(version)}</td>
             <td>
               <StatusBadge status={status === 'completed' && passed < total ? 'failed' : status} />
             </td>

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
-import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
+import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock, withUnderWay } from './try-run.ts';
 
 type Schemas = components['schemas'];
 
@@ -68,7 +68,7 @@ function applyUnderWay(
   const status = event === 'block_started' ? ('running' as const) : ('retrying' as const);
   const block = { key, stepId, name, status };
   const retrying = status === 'retrying' && { attempts, message: errorMessage };
-  return { ...run, blocks: withBlock(run.blocks, { ...block, ...retrying }) };
+  return { ...run, blocks: withUnderWay(run.blocks, { ...block, ...retrying }) };
 }
 
 /** Whether an event of `GET …/jobs/{executionId}/events` is the last one. */
@@ -86,12 +86,12 @@ export function applyRunEvent(run: TryRun, { event, data }: TryEvent): TryRun {
       return { ...run, status: 'running' };
     case 'block_started': {
       const { key, step_id: stepId, name } = data as Schemas['BlockStarted'];
-      return { ...run, blocks: withBlock(run.blocks, { key, stepId, name, status: 'running' }) };
+      return { ...run, blocks: withUnderWay(run.blocks, { key, stepId, name, status: 'running' }) };
     }
     case 'block_retrying': {
       const { key, step_id, name, attempts, errorMessage } = data as Schemas['BlockRetrying'];
       const block = { key, stepId: step_id, name, status: 'retrying' as const, attempts };
-      return { ...run, blocks: withBlock(run.blocks, { ...block, message: errorMessage }) };
+      return { ...run, blocks: withUnderWay(run.blocks, { ...block, message: errorMessage }) };
     }
     case 'block_completed':
     case 'block_failed':

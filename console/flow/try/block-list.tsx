@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
-import { StatusBadge } from '../../ui/badge.tsx';
+import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { Elapsed } from '../../ui/time.tsx';
 import { useDraft, useOpenStep } from '../flow-context.ts';
@@ -32,7 +32,7 @@ function BlockItem({ block, executionId }: { block: TryBlock; executionId: strin
   const { selectedId } = useDraft();
   const open = useOpenStep();
   const [isOpen, setOpen] = useState(false);
-  const { key, name, status, usage, attempts, message, model } = block;
+  const { key, name, status, since, usage, attempts, message, model, pinned } = block;
   const tokens = (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0);
   const hasEnded = status !== 'running' && status !== 'retrying';
   return (
@@ -54,26 +54,21 @@ function BlockItem({ block, executionId }: { block: TryBlock; executionId: strin
         </button>
         <StatusBadge status={status} />
         <span className={style.numbers}>
+          {pinned && <Badge>Pinned</Badge>}
           {model && <span>{model}</span>}
           {attempts !== undefined && attempts > 1 && <span>{attempts} attempts</span>}
           {tokens > 0 && <span>{formatCount(tokens)} tokens</span>}
           {usage && usage.cost > 0 && <span>{formatCredits(usage.cost)} cr</span>}
           {usage && <span>{formatDuration(usage.ms)}</span>}
-          {!hasEnded && <RunningFor />}
+          {!hasEnded && since && (
+            <span>
+              <Elapsed from={since} />
+            </span>
+          )}
         </span>
       </div>
       {message && status !== 'completed' && <p className={style.blockMessage}>{message}</p>}
       {isOpen && hasEnded && executionId && <BlockValues executionId={executionId} blockKey={key} />}
     </li>
-  );
-}
-
-/** Counts the time since a block was first shown as running. */
-function RunningFor() {
-  const [from] = useState(() => new Date().toISOString());
-  return (
-    <span>
-      <Elapsed from={from} />
-    </span>
   );
 }

@@ -1,4 +1,6 @@
 import { $api } from '../../api/client.ts';
+import { Attempts } from '../../runs/detail/attempts.tsx';
+import { CodeLogs } from '../../runs/detail/code-logs.tsx';
 import { QueryView } from '../../ui/feedback.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json/json-view.tsx';
@@ -17,11 +19,27 @@ export function BlockValues({ executionId, blockKey }: { executionId: string; bl
   return (
     <div className={style.values}>
       <QueryView query={query}>
-        {({ input, sent, output, inputBytes, sentBytes, outputBytes }) => (
+        {(block) => (
           <>
-            <Value label="Input" value={input} bytes={inputBytes} />
-            <Value label="Sent" value={sent} bytes={sentBytes} />
-            <Value label="Output" value={output} bytes={outputBytes} />
+            {block.failedAttempts && (
+              <div>
+                <h4>Attempts</h4>
+                <Attempts block={block} />
+              </div>
+            )}
+            <Value label="Input" value={block.input} bytes={block.inputBytes} />
+            <Value
+              label={block.processor_type === 'code' ? 'Code' : 'Sent'}
+              value={block.sent}
+              bytes={block.sentBytes}
+            />
+            <Value label="Output" value={block.output} bytes={block.outputBytes} />
+            {block.logs && (
+              <div>
+                <h4>Console</h4>
+                <CodeLogs logs={block.logs} />
+              </div>
+            )}
           </>
         )}
       </QueryView>

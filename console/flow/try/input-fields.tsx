@@ -150,7 +150,7 @@ export function ToolsField({
         error={error}
         placeholder={EXAMPLE}
         lines={[3, 14]}
-        help="Functions that you carry out: the run pauses at each call and asks you for the result. They go to blocks with tools enabled."
+        help="Functions that you carry out: the run pauses at each call and asks you for the result. They go to blocks that can call tools."
       />
       {input.tools.trim() !== '' && (
         <Select

@@ -4,7 +4,7 @@ import { Square } from 'lucide-react';
 import { ApiError } from '../../api/api-error.ts';
 import { StatusBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ErrorNote, Note } from '../../ui/feedback.tsx';
+import { ErrorNote, Loading, Note } from '../../ui/feedback.tsx';
 import { formatCount, formatCredits, formatDuration, shortId } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json/json-view.tsx';
 import { Fact, Facts } from '../../ui/page.tsx';
@@ -125,7 +125,12 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
       {status === 'completed' && (
         <div className={style.fields}>
           <h3>Result</h3>
-          <JsonView value={run.result} label="Result" />
+          {/* The end of a run is known before its result, which may be null. */}
+          {run.result === undefined ? (
+            <Loading label="Loading the result …" />
+          ) : (
+            <JsonView value={run.result} label="Result" />
+          )}
           {executionId && (
             <Link
               to="/orgs/$org/projects/$project/flows/$flow/tests"

@@ -152,6 +152,6 @@ export function parseOutput(text: string): { value?: unknown; error?: string } {
     return error ? { error } : { value };
   } catch (wrong) {
     const why = wrong instanceof Error ? wrong.message : String(wrong);
-    return { error: `The output must be JSON before the run continues: ${why}.` };
+    return { error: `The output must be JSON: ${why}.` };
   }
 }

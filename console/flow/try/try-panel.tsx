@@ -128,7 +128,7 @@ function RecentTries({ current }: { current: string | undefined }) {
       <summary>Earlier tries</summary>
       <div className={style.scroll}>
         <Table label="Earlier tries" head={['Run', 'Status', 'Version', 'Credits', 'Started']}>
-          {tries.map(({ executionId, status, code, version, cost, startedAt }) => (
+          {tries.map(({ executionId, status, outcome, version, cost, startedAt }) => (
             <tr key={executionId}>
               <td>
                 <Link
@@ -139,7 +139,7 @@ function RecentTries({ current }: { current: string | undefined }) {
                 </Link>
               </td>
               <td>
-                <StatusBadge status={status} code={code} />
+                <StatusBadge status={outcome ?? status} />
               </td>
               <td>{version === 0 ? 'Draft' : `v${version}`}</td>
               <td>{formatCredits(cost)}</td>

@@ -13,10 +13,14 @@ export type TryBlock = {
   stepId: string;
   name: string;
   status: 'running' | 'retrying' | Schemas['BlockRun']['status'];
+  /** When a block under way started, as the page learned: an ISO 8601 time. */
+  since?: string;
   attempts?: number;
   /** The provider's answer to a refused attempt, or why the block failed. */
   message?: string;
   model?: string | null;
+  /** Whether its output was pinned, and the block did not run. */
+  pinned?: true;
   usage?: Schemas['Usage'];
 };
 
@@ -103,12 +107,20 @@ export function withBlock(blocks: TryBlock[], block: TryBlock): TryBlock[] {
   return at < 0 ? [...blocks, block] : blocks.with(at, block);
 }
 
+/** Adds a block that has started or is retried. */
+export function withUnderWay(blocks: TryBlock[], block: TryBlock): TryBlock[] {
+  const known = blocks.findLast(({ key }) => key === block.key);
+  const isGoing = known?.status === 'running' || known?.status === 'retrying';
+  return withBlock(blocks, { ...block, since: (isGoing && known.since) || new Date().toISOString() });
+}
+
 /** Converts a block execution of a receipt. */
 export function toTryBlock(block: Schemas['BlockRun']): TryBlock {
-  const { key, step_id, name, status, attempts, errorMessage, model, usage } = block;
+  const { key, step_id, name, status, attempts, errorMessage, model, usage, pinned } = block;
   return {
     ...{ key, stepId: step_id, name, status, attempts, model, usage },
     ...(errorMessage !== undefined && { message: errorMessage }),
+    ...(pinned && { pinned }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.d.ts';
-import { fieldName } from '../draft/field-names.ts';
+import { isObject } from '../../ui/json/read-json.ts';
+import { fieldName, KIND_NAMES } from '../draft/field-names.ts';
 import type { Step } from '../draft/steps.ts';
 
 const FIRST = ['step_id', 'name', 'type', 'processor_type', 'model', 'prompt', 'max_iterations', 'until'];
@@ -10,6 +11,10 @@ type Change = components['schemas']['FlowDifference']['changes'][number];
 export type ChangedStep = { stepId: string | null; lines: string[]; kind: 'added' | 'removed' | 'changed' };
 
 const SHOWN_MAX = 60;
+const SWITCHED = new Map<unknown, string>([
+  [true, 'on'],
+  [false, 'off'],
+]);
 const WORDS: Record<string, string> = {
   steps: 'order of the steps',
   body: 'steps of the body',
@@ -30,8 +35,18 @@ export function describeChanges(changes: Change[]): ChangedStep[] {
 
 function describe(field: string, from: unknown, to: unknown): string {
   const name = WORDS[field] ?? fieldName(field);
-  const [before, after] = [onOneLine(from), onOneLine(to)];
+  const [before, after] = [onOneLine(inWords(field, from)), onOneLine(inWords(field, to))];
   return before === undefined || after === undefined ? name : `${name}: ${before} → ${after}`;
+}
+
+/** Replaces the API's names of kinds and settings by those of the form. */
+function inWords(field: string, value: unknown): unknown {
+  if (field === 'processor_type') return KIND_NAMES[value as keyof typeof KIND_NAMES] ?? value;
+  if (field !== 'processor_config' || !isObject(value)) return value;
+  const settings = Object.entries(value);
+  return settings
+    .map(([name, set]) => `${fieldName(name)} ${SWITCHED.get(set) ?? JSON.stringify(set)}`)
+    .join(', ');
 }
 
 /** Writes a value on one line; undefined when it does not fit. */

@@ -2,17 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { api, type Schemas } from '../../api/client.ts';
-import { KIND_NAMES } from '../../flow/graph/step-icon.tsx';
+import { KIND_NAMES } from '../../flow/draft/field-names.ts';
 import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx';
 import { Note, QueryView } from '../../ui/feedback.tsx';
-import { formatBytes, formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { formatBytes, formatCount, formatCredits, formatDuration, formatTokens } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json/json-view.tsx';
 import { Fact, Facts, Stack } from '../../ui/page.tsx';
 import { Elapsed, Time } from '../../ui/time.tsx';
 import { type RunPath, runUrl } from '../run.ts';
 import type { Execution } from '../trace/spans.ts';
+import { Attempts } from './attempts.tsx';
+import { CodeLogs } from './code-logs.tsx';
 import style from './detail.module.css';
 import { ValueView } from './value-view.tsx';
 
@@ -42,6 +44,7 @@ export function BlockDetail({ path, execution, siblings, runStartedAt, onSelect 
         <h2 className={style.title}>{execution.name}</h2>
         <StatusBadge status={execution.status} />
         <Badge>{KIND_NAMES[execution.processor_type]}</Badge>
+        {'pinned' in execution && execution.pinned && <Badge>Pinned output</Badge>}
         {siblings.length > 1 && (
           <span className={style.pager}>
             <IconButton
@@ -126,19 +129,19 @@ function Ended({
         </Fact>
         <Fact name="Attempts">{execution.attempts}</Fact>
         {execution.model && <Fact name="Model">{execution.model}</Fact>}
-        {execution.model && (
-          <Fact name="Tokens">
-            {usage.promptTokens === null || usage.completionTokens === null
-              ? 'Unknown: the request was aborted'
-              : `${formatCount(usage.promptTokens)} in, ${formatCount(usage.completionTokens)} out`}
-          </Fact>
-        )}
+        {execution.model && <Fact name="Tokens">{formatTokens(usage)}</Fact>}
         <Fact name="Credits">{formatCredits(usage.cost)}</Fact>
         {usage.uncharged && <Fact name="Not charged">{formatCredits(usage.uncharged)}</Fact>}
       </Facts>
       <QueryView query={query}>
         {(block) => (
           <>
+            {block.failedAttempts && (
+              <section className={style.value}>
+                <h3>Attempts</h3>
+                <Attempts block={block} />
+              </section>
+            )}
             <ValueView
               label="Output"
               value={block.output}
@@ -147,6 +150,18 @@ function Ended({
               none={NO_OUTPUT[block.status] ?? 'It has no output yet.'}
             />
             {block.lastAnswer && <LastAnswerView answer={block.lastAnswer} />}
+            {block.reasoning && (
+              <section className={style.value}>
+                <h3>Reasoning</h3>
+                <CodeBlock text={block.reasoning} label="Reasoning" />
+              </section>
+            )}
+            {block.logs && (
+              <section className={style.value}>
+                <h3>Console</h3>
+                <CodeLogs logs={block.logs} />
+              </section>
+            )}
             <ValueView
               label="Input"
               value={block.input}
@@ -172,7 +187,7 @@ function LastAnswerView({ answer }: { answer: Schemas['LastAnswer'] }) {
       <h3>Last answer of the model</h3>
       <p className={style.faint}>
         {finishReason && `Finish reason ${finishReason}, `}
-        {formatCount(usage.promptTokens)} tokens in, {formatCount(usage.completionTokens)} out
+        Tokens: {formatTokens(usage)}
         {isCut && ', the beginning of it'}
       </p>
       {text === '' ? (

@@ -4,7 +4,7 @@ import { Form } from 'react-aria-components';
 import { toApiError } from '../../api/api-error.ts';
 import { authorizedFetch } from '../../api/authorized-fetch.ts';
 import type { Schemas } from '../../api/client.ts';
-import type { Step } from '../../flow/draft/steps.ts';
+import { findStep, type Step } from '../../flow/draft/steps.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ErrorNote, Note } from '../../ui/feedback.tsx';
@@ -51,7 +51,7 @@ type UnsentResultsProps = { run: Run; path: RunPath; typed: TypedResults };
 
 type AnswerToolsProps = {
   run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
-  calls: Schemas['ToolCallOutput'][];
+  calls: Schemas['ToolCall'][];
   path: RunPath;
   projectId: string;
   steps: Step[] | undefined;
@@ -75,9 +75,12 @@ export function PausedDetail({ run, path, projectId, steps, typed }: PausedDetai
     <section className={style.value}>
       <h2>Waiting for tool calls</h2>
       <p>
-        The model of <code>{run.pausedAtStep}</code> asks for{' '}
-        {calls.length === 1 ? 'a result' : `${calls.length} results`}, its round {run.iterationsUsed}. The
-        caller of the run sends them back; you can do so in its place, once.
+        <strong title={run.pausedAtStep}>
+          {(steps && findStep(steps, run.pausedAtStep)?.step.name) ?? run.pausedAtStep}
+        </strong>{' '}
+        asks for {calls.length === 1 ? 'a result' : `${calls.length} results`} (round {run.iterationsUsed} of
+        this block). The caller of the run sends {calls.length === 1 ? 'it' : 'them'}, or you in place of the
+        caller.
       </p>
       <AnswerTools
         key={calls[0]?.id}

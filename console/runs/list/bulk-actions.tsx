@@ -1,20 +1,28 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { RotateCcw, Square } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { api, type Schemas } from '../../api/client.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { api, refetch, type Schemas } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions, useIsMounted } from '../../ui/dialog.tsx';
 import { ErrorNote, Loading } from '../../ui/feedback.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { showToast } from '../../ui/toast.tsx';
+import { BULK_RETRIES, useContinueBulkRetry } from '../bulk/bulk-retry.ts';
 import { countReasons } from '../run.ts';
 import { findBulkObstacle, type RunFilter, runQuery } from '../search.ts';
 
 type Bulk = 'retry' | 'cancel';
 
-/** The result so far: how many runs were changed, and which were skipped. */
-type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
+/**
+ * The result so far: how many runs were changed, and which were skipped. `bulk`: the bulk retry that has begun, and where it
+ * continues.
+ */
+type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & {
+  done: number;
+  bulk?: { bulkId: string; cursor: string | null };
+};
 
 type OnVersion = 'original' | 'production';
 /** The project, the filter and the time of the request: later runs are not affected. */
@@ -42,10 +50,10 @@ const NOTHING_YET: BulkResult = { done: 0, refused: [] };
 
 const WORDS = {
   retry: {
-    none: 'These filters find no failed run that can be retried at once.',
+    none: 'These filters find no run that can be retried at once.',
     found: (runs: string) => `These filters find ${runs} to retry.`,
     consequence:
-      'Each is run again as a new job from the step that failed, or from the first step that the version has changed; only these are charged. Runs that were cancelled or were run again since are skipped.',
+      'Each is run again as a new job from the step that failed, or from the first step that the version has changed; only these are charged. Of a run that was run again since, the newest attempt is retried if it has failed. Cancelled runs are skipped, unless you filter by Cancelled.',
     action: 'Retry',
     pending: 'Retrying …',
     cancelLabel: 'Cancel',
@@ -84,29 +92,37 @@ export function BulkActions(props: BulkActionsProps) {
   );
 }
 
+type BulkActionProps = BulkActionsProps & {
+  how: Bulk;
+  /** Short, without an icon: for a row of a table. Names the runs. */
+  of?: string;
+};
+
 /** Opens the dialog, or says why the filter does not allow it. */
-function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
+export function BulkAction({ how, of, ...props }: BulkActionProps) {
   const [isOpen, setOpen] = useState(false);
   const { label, title, icon: Icon } = LABELS[how];
   const obstacle = findBulkObstacle(how, props.filter);
   const close = () => setOpen(false);
-  if (obstacle)
-    return (
-      <IconButton label={`${title}. ${obstacle}`} variant="secondary" onPress={() => setOpen(true)}>
-        <Icon size={14} />
-        {isOpen && (
+  return (
+    <>
+      {of === undefined ? (
+        <Button onPress={() => setOpen(true)}>
+          <Icon size={14} aria-hidden /> {label} …
+        </Button>
+      ) : (
+        <Button size="small" aria-label={`Retry these runs: ${of}`} onPress={() => setOpen(true)}>
+          Retry …
+        </Button>
+      )}
+      {isOpen &&
+        (obstacle ? (
           <Dialog title={title} isOpen onClose={close}>
             <p>{obstacle}</p>
           </Dialog>
-        )}
-      </IconButton>
-    );
-  return (
-    <>
-      <Button onPress={() => setOpen(true)}>
-        <Icon size={14} aria-hidden /> {label} …
-      </Button>
-      {isOpen && <BulkDialog how={how} title={title} {...props} onClose={close} />}
+        ) : (
+          <BulkDialog how={how} title={title} {...props} onClose={close} />
+        ))}
     </>
   );
 }
@@ -126,15 +142,20 @@ function BulkDialog({ how, title, projectId, filter, production, onDone, onClose
     queryFn: ({ signal }) => countMatching(how, request, signal),
     gcTime: 0,
   });
+  const navigate = useNavigate();
+  const { org = '', project = '' } = useParams({ strict: false });
+  const further = useContinueBulkRetry();
   const change = useMutation({
     mutationFn: () =>
       changeRuns(how, request, (result) => {
         latest.current = result;
         setProgress(result);
       }),
-    onSettled(_result, error) {
+    onSettled(result, error) {
       onDone();
-      if (isMounted.current) return;
+      const bulk = result?.bulk;
+      if (bulk) followBulk(bulk);
+      if (isMounted.current || bulk?.cursor) return;
       const counts = describeCounts(how, latest.current);
       showToast(
         error
@@ -144,6 +165,17 @@ function BulkDialog({ how, title, projectId, filter, production, onDone, onClose
     },
     meta: { quiet: true },
   });
+  /** Sends the further requests of a bulk retry, and opens its page; after the dialog was closed, only names it. */
+  function followBulk({ bulkId, cursor }: NonNullable<BulkResult['bulk']>) {
+    if (cursor !== null) further.mutate({ projectId, bulkId, request: bodyOf('retry', request), cursor });
+    void refetch(BULK_RETRIES);
+    if (isMounted.current)
+      void navigate({
+        to: '/orgs/$org/projects/$project/bulk-retries/$bulkId',
+        params: { org, project, bulkId },
+      });
+    else if (cursor !== null) showToast({ tone: 'good', title: `“${title}” goes on: see Bulk retries.` });
+  }
   const found = count.data ?? 0;
   const productionLabel =
     production === undefined ? 'The version in production' : `v${production} · in production`;
@@ -227,8 +259,8 @@ async function countMatching(how: Bulk, request: BulkRequest, signal: AbortSigna
 }
 
 /**
- * Retries or cancels all matching runs, page by page; `onProgress` gets the result so far. When no further run is
- * accepted, the request for the next page fails with the reason.
+ * Cancels all matching runs, page by page, or retries them until a bulk retry has begun; `onProgress` gets the result so far.
+ * When no further run is accepted, the request for the next page fails with the reason.
  */
 async function changeRuns(
   how: Bulk,
@@ -243,6 +275,8 @@ async function changeRuns(
     else {
       result.done += page.retried.length;
       result.refused.push(...page.refused);
+      onProgress({ ...result });
+      if (page.bulk_id) return { ...result, bulk: { bulkId: page.bulk_id, cursor: page.nextCursor } };
     }
     cursor = page.nextCursor;
     onProgress({ ...result });
@@ -252,23 +286,29 @@ async function changeRuns(
 
 async function send(
   how: Bulk,
-  { projectId, filter, now, onVersion }: BulkRequest,
+  request: BulkRequest,
   { cursor, ...page }: Page,
   signal?: AbortSignal,
 ): Promise<Schemas['RetriedRuns'] | Schemas['CancelledRuns']> {
-  const { flow, version, mode, environment, key, status, outcome, since, until } = runQuery(filter, now);
-  const body = {
-    ...{ flow, version, mode, environment, key, since, until: until ?? new Date(now).toISOString() },
-    ...(how === 'cancel'
-      ? { status }
-      : { outcome: outcome as Schemas['RetryRunsRequest']['outcome'], on_version: onVersion }),
-    ...page,
-    ...(cursor && { cursor }),
-  };
+  const body = { ...bodyOf(how, request), ...page, ...(cursor && { cursor }) };
   const { data } = await api.POST(`/api/v1/projects/{project_id}/runs/${how}`, {
-    params: { path: { project_id: projectId } },
+    params: { path: { project_id: request.projectId } },
     body,
     ...(signal && { signal }),
   });
   return data as NonNullable<typeof data>;
+}
+
+/** Returns the fields of a request that all its pages have. */
+function bodyOf(how: Bulk, { filter, now, onVersion }: BulkRequest) {
+  const { flow, version, mode, environment, key, status, outcome, since, until, error_group } = runQuery(
+    filter,
+    now,
+  );
+  return {
+    ...{ flow, version, mode, environment, key, since, until: until ?? new Date(now).toISOString() },
+    ...(how === 'cancel'
+      ? { status }
+      : { outcome: outcome as Schemas['RetryRunsRequest']['outcome'], error_group, on_version: onVersion }),
+  };
 }

@@ -5,7 +5,14 @@ import { Select } from '../../ui/fields/select.tsx';
 import { useDebouncedText } from '../../ui/fields/use-debounced-text.ts';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { STATUS_NAMES } from '../run.ts';
-import { ID_LENGTH_MIN, isFiltered, OUTCOMES, type RunFilter, STATUSES } from '../search.ts';
+import {
+  isFiltered,
+  OUTCOMES,
+  type RunFilter,
+  SEARCH_LENGTH_MAX,
+  SEARCH_LENGTH_MIN,
+  STATUSES,
+} from '../search.ts';
 import style from './filter-bar.module.css';
 import { type FilterChange, type FilterChoices, FilterMore } from './filter-more.tsx';
 import { FilterTime } from './filter-time.tsx';
@@ -16,20 +23,20 @@ type Props = {
   rangeFrom: string | undefined;
   onChange: (filter: RunFilter) => void;
   choices: FilterChoices;
-  idField: RefObject<HTMLInputElement | null>;
+  searchField: RefObject<HTMLInputElement | null>;
 };
 
 /** The filters of the list of runs, on one line where there is room. */
-export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Props) {
+export function FilterBar({ filter, rangeFrom, onChange, choices, searchField }: Props) {
   const { flow, status, outcome, scope, project } = filter;
   const flows = [...choices.flows.map(({ slug, name }) => ({ id: slug, label: name }))];
   if (flow && !flows.some(({ id }) => id === flow)) flows.push({ id: flow, label: flow });
   return (
     <search className={style.bar} aria-label="Filters">
-      <IdField
-        value={filter.id ?? ''}
-        field={idField}
-        onChange={(id) => onChange(set(filter, { id: id || undefined }))}
+      <SearchField
+        value={filter.search ?? ''}
+        field={searchField}
+        onChange={(search) => onChange(set(filter, { search: search || undefined }))}
       />
       <Select
         label="Where"
@@ -81,6 +88,16 @@ export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Pro
         onChange={(change) => onChange(set(filter, change))}
       />
       <FilterMore filter={filter} choices={choices} onChange={(change) => onChange(set(filter, change))} />
+      {filter.error_group && (
+        <Button onPress={() => onChange(set(filter, { error_group: undefined }))}>
+          <X size={14} aria-hidden /> One error only
+        </Button>
+      )}
+      {filter.bulk_id && (
+        <Button onPress={() => onChange(set(filter, { bulk_id: undefined }))}>
+          <X size={14} aria-hidden /> One bulk retry only
+        </Button>
+      )}
       {isFiltered(filter) && (
         <>
           <ReturnFocus />
@@ -98,39 +115,39 @@ function set(filter: RunFilter, change: FilterChange): RunFilter {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-function readId(text: string): string | undefined {
-  const id = text.trim().toLowerCase();
-  return /^[0-9a-f-]{0,36}$/.test(id) ? id : undefined;
+function readSearch(text: string): string | undefined {
+  const search = text.trim();
+  return search.length <= SEARCH_LENGTH_MAX ? search : undefined;
 }
 
-function IdField({
+function SearchField({
   value,
   field,
   onChange,
 }: {
   value: string;
   field: RefObject<HTMLInputElement | null>;
-  onChange: (id: string) => void;
+  onChange: (search: string) => void;
 }) {
-  const { text, setText, flush } = useDebouncedText(value, readId, onChange);
-  const isShort = text !== '' && text.trim().length < ID_LENGTH_MIN;
-  const isWrong = readId(text) === undefined;
+  const { text, setText, flush } = useDebouncedText(value, readSearch, onChange);
+  const isShort = text.trim() !== '' && text.trim().length < SEARCH_LENGTH_MIN;
+  const isWrong = readSearch(text) === undefined;
   return (
-    <div className={style.id}>
+    <div className={style.search}>
       <input
         ref={field}
         type="search"
-        aria-label="Beginning of the run's id"
+        aria-label="Text of the message or error, or a part of the run's id"
         aria-keyshortcuts="/"
-        aria-describedby={isShort || isWrong ? 'id-filter-help' : undefined}
-        placeholder="Run id   /"
+        aria-describedby={isShort || isWrong ? 'search-help' : undefined}
+        placeholder="Message, error or id   /"
         value={text}
         onChange={(event) => setText(event.target.value)}
         onBlur={flush}
       />
       {(isShort || isWrong) && (
-        <span id="id-filter-help" className={style.hint}>
-          {isWrong ? 'Ids have digits, a to f, and dashes' : `At least ${ID_LENGTH_MIN} characters`}
+        <span id="search-help" className={style.hint}>
+          {isWrong ? `At most ${SEARCH_LENGTH_MAX} characters` : `At least ${SEARCH_LENGTH_MIN} characters`}
         </span>
       )}
     </div>

@@ -4,9 +4,10 @@ import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { classes } from '../../ui/classes.ts';
-import { ErrorNote } from '../../ui/feedback.tsx';
+import { ErrorNote, type Paged } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useNarrow } from '../../ui/use-narrow.ts';
+import type { RunFilter } from '../search.ts';
 import type { ListedRun } from './merge-runs.ts';
 import { RunRow } from './run-row.tsx';
 import style from './run-table.module.css';
@@ -22,32 +23,25 @@ type Props = {
   rows: ListedRun[];
   keyNames: ReadonlyMap<string, string>;
   nameOfUser: (userId: string) => string;
-  /** Whether there are runs of other projects. */
-  isOrganization: boolean;
-  /** Whether the rows belong to the previous filter, shown until the new ones are loaded. */
-  isOutdated: boolean;
-  hasMore: boolean;
-  isFetchingMore: boolean;
-  /** The error of the last page. It is not fetched again until the user asks. */
-  moreError: Error | null;
-  onMore: () => void;
+  filter: RunFilter;
+  /** The query of the rows. `isPlaceholderData`: they belong to the previous filter, shown until the new ones are loaded. */
+  list: Paged & { isPlaceholderData: boolean };
 };
 
 /** Runs as rows of one line (two in narrow windows). Only visible rows are rendered. */
-export function RunTable({
-  rows,
-  keyNames,
-  nameOfUser,
-  isOrganization,
-  isOutdated,
-  hasMore,
-  isFetchingMore,
-  moreError,
-  onMore,
-}: Props) {
+export function RunTable({ rows, keyNames, nameOfUser, filter, list }: Props) {
+  const {
+    isPlaceholderData: isOutdated,
+    hasNextPage: hasMore,
+    isFetchingNextPage: isFetchingMore,
+    fetchNextPage: fetchMore,
+  } = list;
+  // A page that failed is not fetched again until the user asks.
+  const moreError = list.isFetchNextPageError ? (list.error as Error) : null;
+  const isOrganization = filter.scope === 'organization';
   const scroll = useRef<HTMLDivElement>(null);
   const initialOffset = useElementScrollRestoration({ id: SCROLL_ID })?.scrollY ?? 0;
-  const isNarrow = useNarrow(860);
+  const isNarrow = useNarrow(1_120);
   const [activeId, setActiveId] = useState<string>();
   const active = Math.max(
     0,
@@ -75,8 +69,8 @@ export function RunTable({
   const end = virtual.range?.endIndex ?? 0;
   useEffect(() => {
     if (hasMore && !isOutdated && !isFetchingMore && !moreError && end >= rows.length - MORE_WITHIN_ROWS)
-      onMore();
-  }, [hasMore, isOutdated, isFetchingMore, moreError, end, rows.length, onMore]);
+      void fetchMore();
+  }, [hasMore, isOutdated, isFetchingMore, moreError, end, rows.length, fetchMore]);
 
   function move(event: KeyboardEvent<HTMLDivElement>) {
     const page = Math.floor((scroll.current?.clientHeight ?? 0) / ROW_PX) - 1;
@@ -123,6 +117,7 @@ export function RunTable({
               start={start}
               isActive={index === active}
               isOrganization={isOrganization}
+              filter={filter}
               keyNames={keyNames}
               nameOfUser={nameOfUser}
               onFocus={setActiveId}
@@ -137,7 +132,7 @@ export function RunTable({
             ? 'Loading older runs …'
             : !hasMore && rows.length >= COUNTED_FROM_ROWS && `${formatCount(rows.length)} runs`}
       </p>
-      {moreError && !isFetchingMore && <ErrorNote error={moreError} onRetry={onMore} />}
+      {moreError && !isFetchingMore && <ErrorNote error={moreError} onRetry={() => void fetchMore()} />}
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
-import { api } from '../../api/client.ts';
 import { type RunFilter, runQuery } from '../search.ts';
+import { fetchRuns } from './fetch-runs.ts';
 import { insertRuns, mergeRuns, type RunPage } from './merge-runs.ts';
 
 const PAGE = 200;
@@ -58,19 +58,11 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     known: Head | undefined,
     signal: AbortSignal,
   ): Promise<Head> {
-    const params = {
+    const { data, response } = await fetchRuns(place, filter.scope, {
       query: { ...query, limit: PAGE, ...(cursor !== undefined && { cursor }) },
       ...(known?.etag !== undefined && { header: { 'If-None-Match': known.etag } }),
-    };
-    const { data, response } = filter.scope
-      ? await api.GET('/api/v1/organizations/{org_id}/runs', {
-          params: { ...params, path: { org_id: place.organizationId } },
-          signal,
-        })
-      : await api.GET('/api/v1/projects/{project_id}/runs', {
-          params: { ...params, path: { project_id: place.projectId } },
-          signal,
-        });
+      signal,
+    });
     if (response.status === 304 && known) return known;
     return { page: data as RunPage, etag: response.headers.get('etag') ?? undefined };
   }

@@ -45,7 +45,7 @@ export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onTo
       aria-level={depth + 1}
       aria-expanded={span.children.length > 0 ? isOpen : undefined}
       aria-selected={isSelected}
-      aria-label={`${name}, ${statusName(span.status, span.code)}, ${label}`}
+      aria-label={`${name}, ${statusName(span.status)}, ${label}`}
       tabIndex={isActive ? 0 : -1}
       className={classes(style.row, isSelected && style.selected)}
       style={{ transform: `translateY(${top}px)` }}
@@ -88,7 +88,7 @@ export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onTo
             key={cut.from}
             className={style.cut}
             style={{ left: `${cut.from * 100}%`, width: `${(cut.to - cut.from) * 100}%` }}
-            title={`${formatDuration(cut.ms)} in which nothing ran, drawn short`}
+            title={`${formatDuration(cut.ms)} of waiting or failed attempts, drawn short`}
           />
         ))}
         <span

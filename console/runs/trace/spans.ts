@@ -30,8 +30,6 @@ export type Span = {
   name: string;
   stepId: string | undefined;
   status: string;
-  /** The error code of a failed run, such as CANCELLED. */
-  code?: string | undefined;
   /** Milliseconds since 1970. */
   start: number;
   end: number;
@@ -52,9 +50,9 @@ export function buildSpans(
   run: {
     executionId: string;
     status: string;
+    outcome?: string | undefined;
     startedAt: string;
     finishedAt: string | null;
-    code?: string | undefined;
     /** The failed step; a loop or a parallel step has no execution of its own. */
     step_id?: string | undefined;
   },
@@ -89,8 +87,7 @@ export function buildSpans(
   markFailedGroup();
   sum(root);
   if (run.status === 'started') markUnderWay(root);
-  root.status = run.status;
-  root.code = run.code;
+  root.status = run.outcome === 'cancelled' ? run.outcome : run.status;
   root.start = Date.parse(run.startedAt);
   root.end = Math.max(
     run.finishedAt ? Date.parse(run.finishedAt) : run.status === 'started' ? now : 0,

@@ -53,6 +53,16 @@ export function makeTimeScale(run: Interval, work: readonly Interval[]): TimeSca
   return { start: run.start, at, timeAt, cuts, ticks };
 }
 
+/** Returns the ticks with room for a label of this width, which begins at its tick, before the next label and the end. */
+export function withRoom<Tick extends { at: number }>(ticks: readonly Tick[], width: number): Tick[] {
+  const shown: Tick[] = [];
+  for (const tick of ticks) {
+    const last = shown.at(-1);
+    if (tick.at + width <= 1 && (!last || last.at + width <= tick.at)) shown.push(tick);
+  }
+  return shown;
+}
+
 /** Returns 1, 2 or 5 times a power of ten, at least `ms`; from a minute on, round minutes and hours. */
 export function niceStep(ms: number): number {
   for (const step of [

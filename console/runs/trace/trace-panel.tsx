@@ -21,6 +21,8 @@ type Props = {
   isGraph: boolean;
   onView: (isGraph: boolean) => void;
   onChoose: (execution: Execution | undefined) => void;
+  /** Called when the reader opens what was chosen. */
+  onOpen: () => void;
   more: MoreBlocks | undefined;
 };
 
@@ -34,6 +36,7 @@ export function TracePanel({
   isGraph,
   onView,
   onChoose,
+  onOpen,
   more,
 }: Props) {
   const statuses = useMemo(() => stepStatuses(root), [root]);
@@ -41,6 +44,7 @@ export function TracePanel({
   function chooseStep(stepId: string | undefined) {
     const of = pathToSpan(root, ({ execution }) => execution !== undefined && execution.step_id === stepId);
     onChoose(of?.at(-1)?.execution);
+    if (stepId !== undefined) onOpen();
   }
   return (
     <section className={style.panel} aria-label="Blocks">
@@ -89,6 +93,7 @@ export function TracePanel({
           root={root}
           selectedId={(selected ?? root).id}
           onSelect={(span) => onChoose(span.execution)}
+          onOpen={onOpen}
         />
       )}
       {more && (

@@ -6,21 +6,26 @@ import { formatDuration } from '../../ui/format.ts';
 import { useNarrow } from '../../ui/use-narrow.ts';
 import { SpanLine } from './span-line.tsx';
 import { isOpenAtFirst, pathToSpan, type Span, type SpanRow, visibleSpans } from './spans.ts';
-import { makeTimeScale } from './time-scale.ts';
+import { makeTimeScale, withRoom } from './time-scale.ts';
 import style from './waterfall.module.css';
 
 const ROW_PX = 28;
 const ZOOM_MAX = 64;
 const TICKS = 5;
+/** The widths of a tick's label as shares of a lane that is not zoomed. */
+const LABEL = 0.2;
+const NARROW_LABEL = 0.36;
 
 type Props = {
   root: Span;
   selectedId: string;
   onSelect: (span: Span) => void;
+  /** Called when a span is opened by a click or Enter, and not just passed with an arrow key. */
+  onOpen: () => void;
 };
 
 /** A run as bars over time, in a tree with arrow-key navigation. `+`, `-` and `0` zoom. */
-export function Waterfall({ root, selectedId, onSelect }: Props) {
+export function Waterfall({ root, selectedId, onSelect, onOpen }: Props) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [zoom, setZoom] = useState(1);
   const scroll = useRef<HTMLDivElement>(null);
@@ -28,8 +33,10 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
   const isNarrow = useNarrow(640);
   const rows = useMemo(() => visibleSpans(root, toggled), [root, toggled]);
   const scale = useMemo(() => makeTimeScale(root, leaves(root)), [root]);
-  // A tick at the very end has no room for its label.
-  const ticks = scale.ticks((isNarrow ? 2 : TICKS) * zoom).filter(({ at }) => at < 1 - 0.1 / zoom);
+  const ticks = withRoom(
+    scale.ticks((isNarrow ? 2 : TICKS) * zoom),
+    (isNarrow ? NARROW_LABEL : LABEL) / zoom,
+  );
   const [activeId, setActiveId] = useState(selectedId);
   const active = Math.max(
     0,
@@ -81,8 +88,9 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
   }
   function choose(span: Span) {
     setActiveId(span.id);
-    if (span.execution || span.kind === 'run') onSelect(span);
-    else toggle(span);
+    if (!span.execution && span.kind !== 'run') return toggle(span);
+    onSelect(span);
+    onOpen();
   }
   function moveTo(index: number) {
     const row = rows[Math.min(rows.length - 1, Math.max(0, index))];
@@ -189,7 +197,7 @@ function Gaps({ hasWaits, hasCuts }: { hasWaits: boolean; hasCuts: boolean }) {
   return (
     <p className={style.gaps}>
       {hasWaits && 'Dotted: the block waited for its turn, a worker or another attempt. '}
-      {hasCuts && 'Hatched: nothing ran, so this time is drawn short.'}
+      {hasCuts && 'Hatched: waiting or failed attempts. This time is drawn short.'}
     </p>
   );
 }

@@ -1,11 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight } from 'lucide-react';
-import { type KeyboardEvent, useDeferredValue, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, lazy, Suspense, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { classes } from '../classes.ts';
 import { CopyButton } from '../code-block.tsx';
 import { formatCount } from '../format.ts';
+import { isMarkdown } from '../markdown/is-markdown.ts';
 import { findInJson, type JsonRow, jsonRows, openDepthOf, pathsAround } from './json-rows.ts';
 import style from './json-view.module.css';
+
+const MarkdownView = lazy(() =>
+  import('../markdown/markdown-view.tsx').then(({ MarkdownView }) => ({ default: MarkdownView })),
+);
 
 const ROW_PX = 20;
 const SEARCH_FROM_ROWS = 12;
@@ -96,6 +101,8 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
 
 function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
   const [length, setLength] = useState(TEXT_MAX_CHARS);
+  // A text inside an object stays compact until the reader asks.
+  const [asMarkdown, setMarkdown] = useState(row.depth === 0);
   const name = row.name !== undefined && <span className={style.name}>{row.name}: </span>;
   if (row.value === undefined && row.kind !== 'null') {
     const brackets = row.kind === 'array' ? '[]' : '{}';
@@ -120,18 +127,35 @@ function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
     );
   }
   const text = row.kind === 'string' ? String(row.value) : JSON.stringify(row.value ?? null);
+  const shown = text.slice(0, length);
+  const plain = (
+    <span className={style[row.kind]} dir="auto">
+      {shown}
+    </span>
+  );
+  const mayBeMarkdown = row.kind === 'string' && isMarkdown(text);
   return (
-    <span className={style.leaf}>
+    <div className={style.leaf}>
       {name}
-      <span className={style[row.kind]} dir="auto">
-        {text.slice(0, length)}
-      </span>
+      {mayBeMarkdown && (
+        <button type="button" className={style.more} onClick={() => setMarkdown(!asMarkdown)}>
+          {asMarkdown ? 'Show as text' : 'Show as Markdown'}
+        </button>
+      )}
+      {mayBeMarkdown && ' '}
+      {mayBeMarkdown && asMarkdown ? (
+        <Suspense fallback={plain}>
+          <MarkdownView text={shown} />
+        </Suspense>
+      ) : (
+        plain
+      )}
       {text.length > length && (
         <button type="button" className={style.more} onClick={() => setLength(length * MORE_FACTOR)}>
           … {formatCount(text.length - length)} more characters
         </button>
       )}
-    </span>
+    </div>
   );
 }
 

@@ -47,6 +47,26 @@ export const modelTokens = histogram({
   buckets: [1, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576],
 });
 
+const PARTS = { unit: '{token}', labels: ['gen_ai.operation.name', ...MODEL] } as const;
+
+export const cachedTokens = counter({
+  ...PARTS,
+  name: 'gen_ai.client.inference.usage.cache_read.input_tokens',
+  description: 'Tokens of prompts that a cache of the provider had.',
+});
+
+export const cacheWriteTokens = counter({
+  ...PARTS,
+  name: 'gen_ai.client.inference.usage.cache_write.input_tokens',
+  description: 'Tokens of prompts that a cache of the provider took.',
+});
+
+export const reasoningTokens = counter({
+  ...PARTS,
+  name: 'gen_ai.client.inference.usage.reasoning.output_tokens',
+  description: 'Tokens of answers that are reasoning.',
+});
+
 export const modelCost = counter({
   name: 'weir.model.cost',
   unit: '{credit}',

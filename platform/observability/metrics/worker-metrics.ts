@@ -43,6 +43,18 @@ export const runsInFlight = gauge({
   description: 'Calls that were accepted and have not ended, those that wait for a worker included.',
 });
 
+export const databaseSize = gauge({
+  name: 'weir.database.size',
+  unit: 'By',
+  description: 'Bytes of all databases of the PostgreSQL server, without its write-ahead log.',
+});
+
+export const databaseDisk = gauge({
+  name: 'weir.database.disk',
+  unit: 'By',
+  description: 'Bytes of the disk of PostgreSQL, as WEIR_DATABASE_DISK_GB has it.',
+});
+
 export const runsCrashLooping = gauge({
   name: 'weir.run.crash_looping',
   unit: '{run}',

@@ -80,6 +80,11 @@ const SCRIPTS: [name: string, source: string, expected: Expected][] = [
   ],
   ['toJSON that returns a function', 'return { toJSON: () => () => 1 }', fails(/a function/)],
   ['key __proto__', 'return JSON.parse(\'{"__proto__": {"admin": true}}\')', fails(/a key __proto__/)],
+  [
+    'key constructor with a prototype',
+    'return { constructor: { prototype: 1 } }',
+    fails(/a key constructor with a prototype/),
+  ],
   ['then that never calls back', 'return { then() {} }', fails(/will never be resolved/)],
   ['then that loops', 'return { then(r) { r(this) } }', TIMEOUT_OR_LIMIT],
   [

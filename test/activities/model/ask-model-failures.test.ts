@@ -81,12 +81,10 @@ describe('a failed model call', () => {
     const garbled: [string, Behaviour, RegExp][] = [
       ['the connection is reset mid-body', resetMidBody, /cannot be reached: the connection was broken off/],
       ['the body is not JSON', respond(200, '{"choices":'), /invalid JSON/],
-      [
-        'the body is a web page',
-        respond(200, '<html>', { 'content-type': 'text/html' }),
-        /not a chat completion/,
-      ],
+      ['the body is a web page', respond(200, '<html>', { 'content-type': 'text/html' }), /invalid JSON/],
       ['the body has no choices', respond(200, { choices: [] }), /not a chat completion/],
+      ['its choices are null', respond(200, { choices: null }), /not a chat completion/],
+      ['its choice has no message', respond(200, { choices: [{ index: 0 }] }), /not a chat completion/],
       ['the body is empty', respond(200, ''), /can't be used|invalid JSON/],
       ['there is no body', (response) => response.writeHead(204).end(), /not a chat completion/],
     ];

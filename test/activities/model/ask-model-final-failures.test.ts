@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ModelRequest } from '../../../activities/model/ask-model.ts';
 import type { Block } from '../../../flow/definition.ts';
+import { NO_TOKENS } from '../../../platform/models/token-usage.ts';
 import { answer, respond, sendForever, startFakeModelServer } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
@@ -12,11 +13,7 @@ describe('a failed model call', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5 };
     const message = { role: 'assistant', content: 'Yes.' };
     for (const [name, body] of [
-      ['has no choices', { choices: [], usage }],
-      ['has nothing but its usage', { usage }],
-      ['has a choice without a message', { choices: [{ index: 0 }] }],
-      ['has a choice that is null', { choices: [null], usage }],
-      ['says something that is not text', { choices: [{ message: { ...message, content: 7 } }], usage }],
+      ['says something that is not text', { choices: [{ message: { ...message, content: 7 } }] }],
       ['has a finish_reason that is not text', { choices: [{ message, finish_reason: {} }], usage }],
     ] as const)
       it(`is MODEL_OUTPUT_INVALID, never ModelUnavailable, when it ${name}`, async () => {
@@ -24,7 +21,22 @@ describe('a failed model call', () => {
           harness.callAfter(respond(200, body)),
           fails('MODEL_OUTPUT_INVALID', /is not a chat completion/),
         );
-        assert.equal(harness.usage.promptTokens, 'usage' in body ? 10 : 0);
+        const { promptTokens, isEstimated } = harness.usage;
+        assert.deepEqual([promptTokens > 0, isEstimated], [true, 'usage' in body ? undefined : true]);
+      });
+
+    for (const [name, body] of [
+      ['has no choices', { choices: [], usage }],
+      ['has nothing but its usage', { usage }],
+      ['has a choice without a message', { choices: [{ index: 0 }], usage }],
+      ['has a choice that is null', { choices: [null], usage }],
+    ] as const)
+      it(`is paid, and asked for once more, when it ${name}`, async () => {
+        harness.server.will(respond(200, body), answer('Yes.'));
+        const { output, promptTokens } = await harness.call();
+        assert.deepEqual([output, promptTokens], ['Yes.', 20]);
+        harness.server.will(respond(200, body), respond(200, body));
+        await assert.rejects(harness.call(), fails('MODEL_OUTPUT_INVALID', /is not a chat completion/));
       });
   });
 
@@ -118,6 +130,7 @@ describe('a failed model call', () => {
         await assert.rejects(harness.callAfter(behaviour));
         assert.deepEqual(harness.usage, {
           model: 'openai/gpt-4o-mini',
+          ...NO_TOKENS,
           promptTokens: 10,
           completionTokens: 5,
           costMicrocredits: 10 * 15 + 5 * 60,
@@ -160,7 +173,9 @@ describe('a failed model call', () => {
         harness.server.will(cut(null), cut('{}'), cut('Once upon'));
         const refused = fails('MODEL_OUTPUT_INCOMPLETE', /cut off/);
         await assert.rejects(call({}), refused);
-        await assert.rejects(call({ outputSchema: { type: 'object' } }), refused);
+        // The hint would not help here.
+        const noHint = fails('MODEL_OUTPUT_INCOMPLETE', /^(?!.*on_length)/);
+        await assert.rejects(call({ outputSchema: { type: 'object' } }), noHint);
         await assert.rejects(call({}, { tools: [tool] }), refused);
       });
     });

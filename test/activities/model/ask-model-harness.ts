@@ -10,9 +10,12 @@ import {
   type ModelRequest,
   type ModelUsage,
 } from '../../../activities/model/ask-model.ts';
+import { createFormatRefusals } from '../../../activities/model/format-refusals.ts';
 import { createProviderOutages } from '../../../activities/model/provider-outages.ts';
+import { UNUSED } from '../../../activities/record-block-end.ts';
 import type { Block } from '../../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
+import { PRESETS } from '../../../platform/config/provider-presets.ts';
 import { createLargeJson } from '../../../platform/large-values/large-json.ts';
 import { createRegistry } from '../../../platform/models/registry.ts';
 import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
@@ -45,11 +48,13 @@ type AskModelHarness = {
 /** Registers the hooks of the enclosing `describe`. */
 export function useAskModel(): AskModelHarness {
   const harness = { call, callAfter } as AskModelHarness;
+  let formatRefusals = createFormatRefusals();
   beforeEach(async () => {
     harness.server = await startFakeModelServer();
-    harness.usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+    harness.usage = { ...UNUSED };
     harness.reserved = [];
     harness.validate = validate;
+    formatRefusals = createFormatRefusals();
   });
   afterEach(() => harness.server.close());
 
@@ -61,7 +66,12 @@ export function useAskModel(): AskModelHarness {
     const { server, usage, reserved } = harness;
     const { provider } = server;
     const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
-    const providers = { openai: provider, anthropic: provider, google: provider };
+    const providers = Object.fromEntries(
+      (['openai', 'anthropic', 'google'] as const).map((name) => {
+        const { baseUrl: _, ...preset } = PRESETS[name];
+        return [name, { ...preset, ...provider, name }];
+      }),
+    );
     const { model = '' } = { ...llm, ...block };
     const begin = async (microcredits: number) => {
       reserved.push(microcredits);
@@ -74,6 +84,8 @@ export function useAskModel(): AskModelHarness {
       conversation,
       usage,
       answers: {},
+      turns: [],
+      roundsLeft: 25,
       begin,
       keepAnswer: () => true,
       reserveAnswer: async () => undefined,
@@ -84,6 +96,7 @@ export function useAskModel(): AskModelHarness {
         registry: createRegistry(),
         providerOutages: createProviderOutages(),
         answerLengths: createAnswerLengths(),
+        formatRefusals,
         validator: { validate: (...asked) => harness.validate(...asked) },
         largeValues: { json: largeJson },
       },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readModelJson } from '../../../activities/model/read-answer.ts';
+import { findJsonValues } from '../../../activities/model/find-json.ts';
 import type { JsonSchema } from '../../../flow/definition.ts';
 import { schemaResponseFormat } from '../../../platform/models/build-messages.ts';
 
@@ -43,9 +43,12 @@ describe('schemaResponseFormat', () => {
       { ...closed, properties: { a: { type: 'string', minLength: 1 } }, required: ['a'] },
       false,
     ],
-    ['a root array', { type: 'array', items: { type: 'string' } }, undefined],
+    ['a root array of strings', { type: 'array', items: { type: 'string' } }, true],
+    ['a root array of anything', { type: 'array' }, false],
+    ['a root array of open objects', { type: 'array', items: { type: 'object' } }, false],
+    ['a root without type', { anyOf: [closed] }, true],
+    ['a root that refers to itself', { type: 'array', items: { $ref: '#' } }, true],
     ['a boolean schema', true, undefined],
-    ['a root without type', { anyOf: [closed] }, undefined],
   ];
   for (const [name, schema, strict] of cases) {
     it(`is ${strict === undefined ? 'not native' : `strict: ${strict}`} for ${name}`, () => {
@@ -61,7 +64,7 @@ describe('schemaResponseFormat', () => {
   });
 });
 
-describe('readModelJson', () => {
+describe('findJsonValues', () => {
   const cases: [string, unknown][] = [
     ['{"a":1}', { a: 1 }],
     [' null ', null],
@@ -79,11 +82,11 @@ describe('readModelJson', () => {
     ...changed.map((text): [string, undefined] => [text, undefined]),
   ]) {
     it(`reads ${JSON.stringify(text)} as ${JSON.stringify(expected)}`, () => {
-      assert.deepEqual(readModelJson(text), expected);
+      assert.deepEqual(findJsonValues(text), expected === undefined ? [] : [expected]);
     });
   }
 
   it('keeps a __proto__ key as data', () => {
-    assert.deepEqual(Object.keys(readModelJson('{"__proto__":{"a":1}}') as object), ['__proto__']);
+    assert.deepEqual(Object.keys(findJsonValues('{"__proto__":{"a":1}}')[0] as object), ['__proto__']);
   });
 });

@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../../flow/tool-calls.ts';
-import { answer, callTools, respond } from '../../fakes/model-server.ts';
+import { NO_TOKENS } from '../../../platform/models/token-usage.ts';
+import { answer, callTools } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'f' } }];
 const prompt: ToolCallMessage = { role: 'user', content: 'Who was Ada?' };
 const f = { name: 'f', arguments: '{"a":1}' };
 
-/** Stands for a number that JSON.stringify does not write. */
-const TOO_LARGE = '"too large"';
-/** Lists in lists, as deep as that: JSON.stringify does not get that far. */
-const nested = (levels: number) => ({ levels });
-const serialize = (calls: readonly object[]) =>
-  JSON.stringify(calls)
-    .replace(/\{"levels":(\d+)\}/, (_, levels) => '['.repeat(levels) + ']'.repeat(levels))
-    .replace(TOO_LARGE, '1e400');
-
 describe('askModel with tools', () => {
   const harness = useAskModel();
   const call = (more: { tool_choice?: ToolChoice; conversation?: ToolCallMessage[] } = {}) =>
     harness.call({}, undefined, { tools, ...more });
   // biome-ignore lint/suspicious/noExplicitAny: conversations of every shape
-  const askedFor = async (calls: unknown[], content?: string): Promise<any> => {
+  const askedFor = async (calls: unknown[], content?: string | null): Promise<any> => {
     harness.server.will(callTools(calls, content));
     const reply = await call();
     assert.equal(reply.paused, true);
@@ -39,16 +31,16 @@ describe('askModel with tools', () => {
       output: [prompt, asked],
       paused: true,
       model: 'openai/gpt-4o-mini',
+      ...NO_TOKENS,
       promptTokens: 10,
       completionTokens: 5,
       costMicrocredits: 10 * 15 + 5 * 60,
     });
   });
 
-  it('keeps what the model says beside its calls; nothing said is null', async () => {
+  it('keeps what the model says beside its calls, an empty text too; nothing said is null', async () => {
     const calls = [{ id: 'c1', type: 'function', function: f }];
-    assert.equal((await askedFor(calls, 'Let me see'))[1].content, 'Let me see');
-    assert.equal((await askedFor(calls, ''))[1].content, null);
+    for (const said of ['Let me see', '', null]) assert.equal((await askedFor(calls, said))[1].content, said);
   });
 
   it('gives calls that come without an id, or with that of another, one of their own', async () => {
@@ -66,35 +58,33 @@ describe('askModel with tools', () => {
     for (const { type } of tool_calls) assert.equal(type, 'function');
   });
 
-  it('makes an empty object of missing arguments and leaves others as the model wrote them', async () => {
-    const written = ['', 'not json', '{"a":'];
-    const calls = [
-      { name: 'f' },
-      { name: 'f', arguments: null },
-      ...written.map((text) => ({ name: 'f', arguments: text })),
-    ];
-    const [, { tool_calls }] = await askedFor(
-      calls.map((each, index) => ({ id: `${index}`, function: each })),
-    );
+  it('makes an empty object of missing, empty and null arguments', async () => {
+    const written = [undefined, null, '', '  \n', 'null', '""', '"{}"', {}];
+    const calls = written.map((args, index) => ({
+      id: `${index}`,
+      function: { name: 'f', arguments: args },
+    }));
+    for (const { function: called } of (await askedFor(calls))[1].tool_calls)
+      assert.equal(called.arguments, '{}');
+  });
+
+  it('leaves arguments that are the text of an object as they are, and unpacks those written as JSON twice', async () => {
+    const written = ['{"a": 1}', ' {"a":1e400}', JSON.stringify('{"a":"\\u0000"}'), '\ufeff{}'];
+    const calls = written.map((args, index) => ({
+      id: `${index}`,
+      function: { name: 'f', arguments: args },
+    }));
+    const [, { tool_calls }] = await askedFor(calls);
     assert.deepEqual(
       tool_calls.map((each: { function: { arguments: string } }) => each.function.arguments),
-      ['{}', '{}', ...written],
+      ['{"a": 1}', ' {"a":1e400}', '{"a":"\\u0000"}', '{}'],
     );
   });
 
-  it('hands extra_content of a provider through, and back to it', async () => {
-    const extra_content = { google: { thought_signature: 'c2ln' } };
-    const conversation = await askedFor([{ id: 'c', type: 'function', function: f, extra_content }]);
-    assert.deepEqual(conversation[1].tool_calls[0].extra_content, extra_content);
-    harness.server.will(answer('ok'));
-    await call({ conversation: [...conversation, { role: 'tool', tool_call_id: 'c', content: '1' }] });
-    assert.partialDeepStrictEqual(harness.server.calls[1]?.body, { messages: conversation });
-  });
-
-  it('takes calls for none where no tools were offered', async () => {
-    harness.server.will(callTools([{ id: 'c', type: 'function', function: f }], 'Hello'));
+  it('takes what is said beside calls for half an answer where no tools were offered', async () => {
+    harness.server.will(callTools([{ id: 'c', type: 'function', function: f }], 'Let me'), answer('Hello'));
     assert.deepEqual(
-      [(await harness.call()).output, (await harness.server.calls)[0]?.body.tools],
+      [(await harness.call()).output, harness.server.calls[0]?.body.tools],
       ['Hello', undefined],
     );
   });
@@ -117,50 +107,46 @@ describe('askModel with tools', () => {
     assert.equal(harness.server.calls.length, 1);
   });
 
-  describe('calls that could not have been asked for', () => {
-    const ok = { id: 'c', type: 'function', function: f };
-    const own = (key: string): unknown => JSON.parse(`{"${key}": {}}`);
-    for (const [name, calls, message] of [
-      ['are not a list', 'many', /tool_calls: /],
-      ['have no function', [{}], /tool_calls\.0\.function/],
-      ['have a name that is not text', [{ ...ok, function: { name: 1 } }], /tool_calls\.0\.function\.name/],
-      ['are of another type', [{ ...ok, type: 'custom' }], /tool_calls\.0\.type/],
-      [
-        'name a function that was not offered',
-        [ok, { ...ok, function: { name: 'g' } }],
-        /"g".* offered only f/,
-      ],
-      ['have a list of arguments', [{ ...ok, function: { name: 'f', arguments: [1] } }], /arguments/],
-      ['have a number for arguments', [{ ...ok, function: { name: 'f', arguments: 1 } }], /arguments/],
-      ['are too many', Array(129).fill(ok), /129 functions at once; at most 128/],
-      ['carry what is nested too deep', [{ ...ok, extra_content: nested(17) }], /16 levels/],
-      ['carry what is nested far too deep', [{ ...ok, extra_content: nested(50_000) }], /16 levels/],
-      ['carry a prototype', [{ ...ok, extra_content: own('__proto__') }], /key __proto__/],
-      ['carry a key deep inside', [{ ...ok, extra_content: [{ a: own('constructor') }] }], /key constructor/],
-      [
-        'have arguments that are nested far too deep',
-        [{ ...ok, function: { name: 'f', arguments: { a: nested(50_000) } } }],
-        /64 levels/,
-      ],
-      [
-        'have a number in their arguments that would become null',
-        [{ ...ok, function: { name: 'f', arguments: { a: ['too large'] } } }],
-        /arguments: has a number too large for JSON/,
-      ],
-      [
-        'carry a number that would become null',
-        [{ ...ok, extra_content: { a: 'too large' } }],
-        /extra_content: has a number too large for JSON/,
-      ],
-    ] as const)
-      it(`are MODEL_OUTPUT_INVALID, asked for and paid once, when they ${name}`, async () => {
-        const content = Array.isArray(calls) ? serialize(calls) : JSON.stringify(calls);
-        harness.server.will(
-          respond(200, `{"choices":[{"message":{"tool_calls":${content}}}],"usage":{"prompt_tokens":10}}`),
-        );
-        await assert.rejects(call(), fails('MODEL_OUTPUT_INVALID', message));
-        assert.deepEqual([harness.server.calls.length, harness.usage.promptTokens], [1, 10]);
-      });
+  async function sentParameters(fields: object) {
+    harness.server.will(answer('ok'));
+    const tool: ToolDefinition = { type: 'function', function: { name: 'f', ...fields } };
+    await harness.call({}, undefined, { tools: [tool] });
+    const sent = harness.server.calls[0]?.body.tools as ToolDefinition[] | undefined;
+    return sent?.[0]?.function.parameters;
+  }
+  const [text, described] = [{ type: 'string' }, { $ref: '#/$defs/t', description: 'x' }];
+  const open = { type: 'object', properties: { a: described }, required: ['a'], $defs: { t: text } };
+  const closed = { ...open, additionalProperties: false };
+  for (const [name, given, sent] of [
+    ['none', undefined, undefined],
+    ['empty ones as those of no properties', { parameters: {} }, { type: 'object', properties: {} }],
+    [
+      'nullable and exclusiveMinimum in standard keywords',
+      {
+        parameters: {
+          type: 'object',
+          properties: {
+            a: { type: 'string', nullable: true },
+            b: { type: 'number', minimum: 0, exclusiveMinimum: true },
+          },
+        },
+      },
+      {
+        type: 'object',
+        properties: { a: { type: ['string', 'null'] }, b: { type: 'number', exclusiveMinimum: 0 } },
+      },
+    ],
+    ['a described reference as it is', { parameters: closed }, closed],
+    ['what strict mode cannot express as it is', { parameters: open, strict: true }, open],
+  ] as const)
+    it(`sends, of the parameters of a tool, ${name}`, async () => {
+      assert.deepEqual(await sentParameters({ ...given }), sent);
+    });
+
+  it('sends no reference with other keywords in a tool that asks for strict mode', async () => {
+    const sent = await sentParameters({ parameters: closed, strict: true });
+    const { a } = (sent?.properties ?? {}) as { a?: object };
+    assert.ok(a && !('$ref' in a && 'description' in a), JSON.stringify(sent));
   });
 
   it('makes text of arguments that came as an object', async () => {
@@ -174,11 +160,9 @@ describe('askModel with tools', () => {
     for (const { id } of tool_calls) assert.match(id, /^call_[0-9a-f-]{36}$/);
   });
 
-  it('does not pass on what a model asks for that was to choose none', async () => {
-    harness.server.will(
-      callTools([{ id: 'c', function: f }], 'Hello'),
-      callTools([{ id: 'c', function: f }]),
-    );
+  it('does not pass on what a model asks for that was to choose none, and asks it once more', async () => {
+    const calls = callTools([{ id: 'c', function: f }]);
+    harness.server.will(callTools([{ id: 'c', function: f }], 'Let me'), answer('Hello'), calls, calls);
     const reply = await call({ tool_choice: 'none' });
     assert.deepEqual([reply.output, reply.paused], ['Hello', undefined]);
     await assert.rejects(call({ tool_choice: 'none' }), fails('MODEL_OUTPUT_INVALID', /was offered none/));

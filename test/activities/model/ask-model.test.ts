@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { estimateUsage } from '../../../activities/model/estimate-usage.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import type { JsonSchema } from '../../../flow/definition.ts';
+import type { ToolCallMessage } from '../../../flow/tool-calls.ts';
+import type { Provider } from '../../../platform/config/config.ts';
+import { NO_TOKENS } from '../../../platform/models/token-usage.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
-import { answer, hang } from '../../fakes/model-server.ts';
+import { answer, hang, respond } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 const personSchema = {
@@ -24,6 +27,7 @@ describe('askModel', () => {
       assert.deepEqual(await harness.callAfter(answer('A mathematician.')), {
         output: 'A mathematician.',
         model: 'openai/gpt-4o-mini',
+        ...NO_TOKENS,
         promptTokens: 10,
         completionTokens: 5,
         costMicrocredits: 10 * 15 + 5 * 60,
@@ -36,6 +40,58 @@ describe('askModel', () => {
       assert.deepEqual(harness.server.calls[0]?.body, {
         model: 'gpt-4o-mini',
         messages: [{ role: 'user', content: 'Who was Ada?' }],
+        stream: false,
+      });
+    });
+
+    it('sends the key in the header of its provider, with its other headers, and keeps the query string', async () => {
+      const { provider } = harness.server;
+      const baseUrl = `${provider.baseUrl}/?api-version=1&a=b`;
+      const azure = { ...provider, baseUrl, keyHeader: 'api-key', headers: { 'x-team': 'weir' } };
+      harness.server.will(answer('Yes.'));
+      await harness.call({}, undefined, { begin: async () => azure });
+      const [{ headers, url } = assert.fail()] = harness.server.calls;
+      assert.equal(url, '/v1/chat/completions?api-version=1&a=b');
+      assert.partialDeepStrictEqual(headers, { 'api-key': 'key-of-the-test', 'x-team': 'weir' });
+      assert.equal(headers.authorization, undefined);
+    });
+
+    it('sends no key to a provider without one, and the headers that it has', async () => {
+      const own = { ...harness.server.provider, apiKey: 'none' };
+      const others: Provider[] = [
+        own,
+        { ...own, keyHeader: 'api-key' },
+        { ...own, headers: { Authorization: 'Basic YTpi' } },
+      ];
+      for (const provider of others) {
+        harness.server.will(answer('Yes.'));
+        await harness.call({}, undefined, { begin: async () => provider });
+      }
+      const sent = harness.server.calls.map(({ headers }) => [headers.authorization, headers['api-key']]);
+      assert.deepEqual(sent, [
+        [undefined, undefined],
+        [undefined, undefined],
+        ['Basic YTpi', undefined],
+      ]);
+    });
+
+    it('leaves out the fields that the provider refuses, and takes the other limit of tokens', async () => {
+      const refusedFields = ['max_completion_tokens', 'seed', 'reasoning_content'];
+      const begin = async () => ({ ...harness.server.provider, refusedFields });
+      const turn = { role: 'assistant', content: 'Who?', reasoning_content: 'They ask.' } as const;
+      harness.server.will(answer('Yes.'));
+      await harness.call({ processor_config: { seed: 7, max_tokens: 7 } }, undefined, {
+        begin,
+        conversation: [{ role: 'user', content: 'Hello' }, turn as ToolCallMessage],
+      });
+      assert.deepEqual(harness.server.calls[0]?.body, {
+        model: 'gpt-4o-mini',
+        max_tokens: 7,
+        messages: [
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: 'Who?' },
+        ],
+        stream: false,
       });
     });
 
@@ -69,27 +125,54 @@ describe('askModel', () => {
       it(`limits an answer of ${model} only where its provider requires it: ${JSON.stringify(limit)}`, async () => {
         harness.server.will(answer('Yes.'));
         await harness.call({ model });
-        const { model: _, messages: _messages, ...settings } = harness.server.calls[0]?.body ?? {};
+        const {
+          model: _,
+          messages: _messages,
+          stream: _stream,
+          ...settings
+        } = harness.server.calls[0]?.body ?? {};
         assert.deepEqual(settings, limit);
       });
 
-    for (const usage of [null, { prompt_tokens: -1, completion_tokens: 'many' }]) {
-      it(`counts tokens that the provider reports as ${JSON.stringify(usage)} as 0`, async () => {
-        const reply = await harness.callAfter(answer('Yes.', { usage }));
-        assert.partialDeepStrictEqual(reply, { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 });
+    for (const usage of [
+      null,
+      { prompt_tokens: null, completion_tokens: null },
+      { prompt_tokens: -1, completion_tokens: 'many' },
+    ]) {
+      it(`estimates the tokens of an answer whose provider reports ${JSON.stringify(usage)}, and says so`, async () => {
+        const text = 'A mathematician who wrote the first program.';
+        const reply = await harness.callAfter(answer(text, { usage }));
+        const { promptTokens, completionTokens, costMicrocredits, isEstimated } = reply;
+        assert.equal(isEstimated, true);
+        assert.ok(promptTokens > 5 && promptTokens < 100, `${promptTokens} tokens`);
+        assert.ok(completionTokens > 8 && completionTokens < 60, `${completionTokens} tokens`);
+        assert.equal(costMicrocredits, promptTokens * 15 + completionTokens * 60);
       });
     }
 
+    it('counts no tokens of an error that came without usage', async () => {
+      harness.server.will(respond(200, { error: { message: 'no' } }));
+      await assert.rejects(harness.call());
+      assert.equal(harness.usage.completionTokens, 0);
+    });
+
     for (const [count, counted] of [
-      [1e308, 1_000_000_000],
-      [2 ** 53, 1_000_000_000],
+      [10_000_000, 10_000_000],
       [12.5, 13],
-      ['12', 0],
+      ['12', 12],
     ] as const)
       it(`counts ${JSON.stringify(count)} tokens as ${counted}`, async () => {
         const usage = { prompt_tokens: count, completion_tokens: count };
         const reply = await harness.callAfter(answer('Yes.', { usage }));
         assert.partialDeepStrictEqual(reply, { promptTokens: counted, completionTokens: counted });
+      });
+
+    for (const count of [1e308, 2 ** 53, 10_000_001])
+      it(`estimates the tokens where ${count} are reported, which no model can read`, async () => {
+        const usage = { prompt_tokens: count, completion_tokens: count };
+        const reply = await harness.callAfter(answer('Yes.', { usage }));
+        assert.equal(reply.isEstimated, true);
+        assert.ok(reply.promptTokens < 100, `${reply.promptTokens} tokens`);
       });
 
     it('keeps the organization of OPENAI_ORG_ID to itself', async () => {
@@ -214,6 +297,76 @@ describe('askModel', () => {
       );
     });
 
+    describe('of a schema whose root is not an object', () => {
+      const listSchema = { type: 'array', items: { type: 'string' } };
+      const repairRequest = () => {
+        const messages = harness.server.calls[1]?.body.messages as { content: string }[];
+        return messages.at(-1)?.content ?? '';
+      };
+
+      it('is asked for in the native format as the value of an object, and is the output without the object', async () => {
+        harness.server.will(answer('{"value":["Ada"]}'));
+        assert.deepEqual((await withSchema(listSchema)).output, ['Ada']);
+        const format = harness.server.calls[0]?.body.response_format;
+        assert.partialDeepStrictEqual(format, {
+          json_schema: { schema: { type: 'object', properties: { value: listSchema } }, strict: true },
+        });
+      });
+
+      it('is read from a bare value, too', async () => {
+        harness.server.will(answer('["Ada"]'));
+        assert.deepEqual((await withSchema(listSchema)).output, ['Ada']);
+      });
+
+      it('is null where the schema takes null', async () => {
+        harness.server.will(answer('{"value":null}'));
+        assert.equal((await withSchema({ type: ['string', 'null'] })).output, null);
+      });
+
+      it('is an object with the same property only where nothing else matches the schema', async () => {
+        const point = { type: 'object', properties: { value: { type: 'number' } }, required: ['value'] };
+        const schema = { anyOf: [point, { type: 'null' }] };
+        harness.server.will(answer('{"value":{"value":1}}'), answer('{"value":1}'));
+        assert.deepEqual((await withSchema(schema)).output, { value: 1 });
+        assert.deepEqual((await withSchema(schema)).output, { value: 1 });
+      });
+
+      it('is repaired in the form that was asked for; the error speaks of the schema of the block', async () => {
+        harness.server.will(answer('{"value":["Ada",1]}'), answer('{"value":["Ada",2]}'));
+        await assert.rejects(
+          withSchema(listSchema),
+          fails('MODEL_OUTPUT_INVALID', /repair: \/1 must be string\.$/),
+        );
+        assert.match(repairRequest(), /- \/value\/1 must be string\n/);
+      });
+
+      it('is asked for in the object again when a bare value does not match', async () => {
+        harness.server.will(answer('[1]'), answer('{"value":["Ada"]}'));
+        assert.deepEqual((await withSchema(listSchema)).output, ['Ada']);
+        assert.match(
+          repairRequest(),
+          /the value must be an object with "value".*\n- \/value\/0 must be string/,
+        );
+      });
+
+      it('may have 64 levels, as any other', async () => {
+        const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+        harness.server.will(answer(`{"value":${nested(64)}}`));
+        await withSchema({ type: 'array' });
+        const deep = nested(65);
+        harness.server.will(answer(`{"value":${deep}}`), answer(deep));
+        await assert.rejects(withSchema({ type: 'array' }), fails('MODEL_OUTPUT_INVALID', /64 levels/));
+      });
+
+      it('is instructed where it cannot be moved into an object', async () => {
+        harness.server.will(answer('["Ada"]'));
+        const schema = { ...listSchema, $anchor: 'list' };
+        assert.deepEqual((await withSchema(schema)).output, ['Ada']);
+        assert.equal(harness.server.calls[0]?.body.response_format, undefined);
+        assert.match(JSON.stringify(harness.server.calls[0]?.body.messages), /"role":"system".*JSON Schema/);
+      });
+    });
+
     it("charges a repair on the service's key for itself alone, after an answer with an own key", async () => {
       harness.server.will(answer('{"name":"Ada"}'), answer(JSON.stringify(person)));
       let requests = 0;
@@ -245,6 +398,28 @@ describe('askModel', () => {
       assert.deepEqual((await withSchema(personSchema)).output, { name: 'Ada', age: 36 });
       const messages = harness.server.calls[1]?.body.messages as { content: string }[];
       assert.match(messages.at(-1)?.content ?? '', /no number beyond 1\.8e308/);
+    });
+
+    for (const [key, value] of [
+      ['__proto__', '{"admin": true}'],
+      ['constructor', '{"prototype": {}}'],
+    ])
+      it(`refuses the key ${key} of ${value}, and names the place in the repair`, async () => {
+        harness.server.will(answer(`{"a": [{"${key}": ${value}}]}`), answer('{"a": []}'));
+        const { output } = await harness.call({ outputSchema: { type: 'object' } });
+        assert.deepEqual(output, { a: [] });
+        const messages = harness.server.calls[1]?.body.messages as { content: string }[];
+        assert.match(
+          messages.at(-1)?.content ?? '',
+          new RegExp(`- /a/0/${key} is a key that is not accepted`),
+        );
+      });
+
+    it('refuses integers that would be rounded, and names the place in the repair', async () => {
+      harness.server.will(answer('{"name":"Ada","age":9007199254740993}'), answer('{"name":"Ada","age":36}'));
+      assert.deepEqual((await withSchema(personSchema)).output, { name: 'Ada', age: 36 });
+      const messages = harness.server.calls[1]?.body.messages as { content: string }[];
+      assert.match(messages.at(-1)?.content ?? '', /\/age.* is 9007199254740993, a whole number/);
     });
 
     it('refuses JSON nested deeper than 64 levels', async () => {

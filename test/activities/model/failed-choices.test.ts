@@ -24,10 +24,6 @@ describe('an answer that its gateway marks as failed', () => {
     ['in a tool call', choose({ message: { ...nothing, tool_calls: [{ id: 'a' }] }, error })],
     ['in its thoughts', choose({ message: { ...nothing, reasoning: 'Ada is' }, error })],
     ['in a long text', choose({ message: { ...text, content: 'x'.repeat(300_000) }, error })],
-    [
-      'with nothing written, but tokens used',
-      choose({ message: nothing, finish_reason: 'error', error }, used),
-    ],
   ] as const)
     it(`is MODEL_OUTPUT_INCOMPLETE, never its text (${name})`, async () => {
       await assert.rejects(
@@ -35,6 +31,22 @@ describe('an answer that its gateway marks as failed', () => {
         fails('MODEL_OUTPUT_INCOMPLETE', /used: Upstream lost/),
       );
     });
+
+  it('is asked for once more, and paid, where nothing was written but tokens were used', async () => {
+    const lost = choose({ message: nothing, finish_reason: 'error', error }, used);
+    harness.server.will(lost, choose({ message: text, finish_reason: 'stop' }, used));
+    const { output, promptTokens } = await harness.call();
+    assert.deepEqual([output, promptTokens], ['Ada was', 20]);
+    harness.server.will(lost, lost);
+    await assert.rejects(harness.call(), fails('MODEL_OUTPUT_INCOMPLETE', /used: Upstream lost/));
+  });
+
+  for (const reason of ['error', 'abort', 'insufficient_system_resource'])
+    it(`is repeated where its reason is all that it has (${reason})`, () =>
+      assert.rejects(
+        harness.callAfter(choose({ message: nothing, finish_reason: reason })),
+        ModelUnavailable,
+      ));
 
   it('is MODEL_OUTPUT_INCOMPLETE also when the gateway gives no reason', () =>
     assert.rejects(
@@ -56,7 +68,7 @@ describe('an answer that its gateway marks as failed', () => {
     it(`is repeated where nothing was written or used (${name})`, () =>
       assert.rejects(harness.callAfter(choose(choice)), (failure: unknown) => {
         assert.ok(failure instanceof ModelUnavailable, String(failure));
-        assert.match(failure.message, /used: Upstream lost, \[key\]$/);
+        assert.match(failure.message, /unavailable \(status 502\): Upstream lost, \[key\]$/);
         assert.equal(failure.isUnreadable, false);
         return true;
       }));

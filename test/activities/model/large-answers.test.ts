@@ -1,7 +1,7 @@
-// Answers of models over 1 MiB are read when their organization's turn has come (activities/model/model-client.ts).
+// Answers of models over 1 MiB are read when their organization's turn has come (activities/model/fetch-answer.ts).
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { MODEL_ANSWER_MAX_BYTES, type ReserveAnswer } from '../../../activities/model/model-client.ts';
+import { MODEL_ANSWER_MAX_BYTES, type ReserveAnswer } from '../../../activities/model/fetch-answer.ts';
 import { createBytesGate } from '../../../platform/limits/gates.ts';
 import { answer, type Behaviour } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
 import { createProviderOutages, type ProviderOutages } from '../../../activities/model/provider-outages.ts';
 import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
+import type { Provider } from '../../../platform/config/config.ts';
 import { captureLog } from '../../capture-log.ts';
 
-const provider = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'key-of-the-test' };
+const provider: Provider = {
+  name: 'p',
+  api: 'openai-chat',
+  baseUrl: 'http://127.0.0.1:1/v1',
+  apiKey: 'key-of-the-test',
+};
 const refusal = (code: ErrorCode, message = 'said by the provider') => new ServiceError(code, message);
 
 describe('a model provider that fails, in the log', () => {
@@ -57,6 +64,29 @@ describe('a model provider that fails, in the log', () => {
     it(`is not away when a flow is the reason: ${code}`, async () => {
       assert.deepEqual(await reasonsAfter(refusal(code)), []);
     });
+
+  it('is away when requests are under way and none is answered for two minutes', async () => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    const hanging = Promise.withResolvers<string>();
+    const asked = outages.report('p/model', provider, () => hanging.promise);
+    try {
+      mock.timers.tick(60_000);
+      await outages.report('p/other', provider, async () => 'hello');
+      mock.timers.tick(60_000);
+      assert.deepEqual(captured.lines, []);
+      mock.timers.tick(120_000);
+      assert.deepEqual(
+        captured.lines.map(({ reason }) => reason),
+        ['it has answered no request for two minutes'],
+      );
+      hanging.resolve('late');
+      assert.equal(await asked, 'late');
+      mock.timers.tick(240_000);
+      assert.equal(captured.lines.length, 1);
+    } finally {
+      mock.timers.reset();
+    }
+  });
 
   it("is not away when it refuses a caller's own key", async () => {
     assert.deepEqual(await reasonsAfter(refusal('BYOK_REJECTED'), true), []);

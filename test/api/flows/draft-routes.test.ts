@@ -44,6 +44,17 @@ describe('a draft over HTTP', () => {
     assert.match(etag, /^"[\w-]+"$/);
   });
 
+  it('is written back as it was read, with problems and notes, which are ignored; other unknown fields are refused', async () => {
+    await put([{ step_id: 'a', processor_type: 'llm' }]);
+    const { body, etag } = await read();
+    assert.equal(body.problems.length > 0, true);
+    const answer = await send('PUT', { 'if-match': etag }, body);
+    assert.deepEqual([answer.status, answer.body], [200, body]);
+    assert.equal(answer.headers.get('etag'), etag);
+    const other = await send('PUT', { 'if-match': etag }, { ...body, name: 'a' });
+    assert.equal(other.status, 422);
+  });
+
   it('has the ETag of its content, which is the same again once the content is', async () => {
     const empty = await read();
     await put([pass('a')]);
@@ -119,6 +130,20 @@ describe('a draft over HTTP', () => {
     assert.deepEqual((await read()).body.steps, [stored(won[0] ?? '')]);
   });
 
+  it('has a problem for a setting that its model does not take, and a note where nobody knows', async () => {
+    const ask = { processor_type: 'llm', prompt: 'Hi', processor_config: { temperature: 0 } };
+    const { body } = await put([
+      { ...ask, step_id: 'one', model: 'openai/gpt-5-mini' },
+      { ...ask, step_id: 'two', model: 'openai/gpt-of-tomorrow' },
+    ]);
+    assert.deepEqual(
+      body.problems.map(({ path }: { path: string }) => path),
+      ['steps[0].processor_config.temperature'],
+    );
+    const [note] = body.notes.filter(({ field }: { field: string }) => field === 'processor_config');
+    assert.match(note.message, /in no model list: temperature will be sent/);
+  });
+
   it('may be unfinished: the answer says what is missing, and which models have no key', async () => {
     const unfinished = [
       { step_id: 'one', processor_type: 'llm', prompt: 'Greet {{mesage}}.' },
@@ -126,7 +151,7 @@ describe('a draft over HTTP', () => {
       { step_id: 'three', processor_type: 'code', prompt: 'return {' },
       { step_id: 'four', processor_type: 'llm', model: 'anthropic/claude', prompt: 'Hi' },
       { step_id: 'five', processor_type: 'passthrough', prompt: 'Hi' },
-      { step_id: 'six', processor_type: 'llm', model: 'ollama/x', prompt: 'Hi' },
+      { step_id: 'six', processor_type: 'llm', model: 'vllm/x', prompt: 'Hi' },
     ];
     const { status, body } = await put(unfinished);
     assert.equal(status, 200, JSON.stringify(body));
@@ -147,16 +172,73 @@ describe('a draft over HTTP', () => {
       ['three', 'prompt', undefined],
       ['two', 'model', undefined],
     ]);
-    const notes = body.notes.join('\n');
-    assert.match(
-      notes,
-      /\nfour would fail: no key is set for anthropic\/claude, unless callers send their own\./,
+    const notes = body.notes.map(
+      ({ step_id, field, message }: { [field: string]: unknown }) => `${step_id} ${field} ${message}`,
     );
     assert.match(
-      notes,
-      /\nsix would fail: no key is set for ollama\/x\. Models .*\nfive is a pass.*: prompt\.$/,
+      notes.join('\n'),
+      /\nfour model .* no key is set for anthropic\/claude, unless callers send their own\. .*\nfour model anthropic\/claude is in no list of models\. .* like anthropic\/\*, 500 credits .*\nsix model .* no key is set for vllm\/x\. Models .*\nsix model vllm\/x is in no list .*\nfive null .*: prompt\.$/,
     );
     assert.deepEqual((await read()).body, body);
+  });
+
+  it('has a note about code that uses what code does not have', async () => {
+    const prompt = 'const answer = await fetch(input.url); setTimeout(() => 1, 5); return answer.json()';
+    const { body } = await put([{ ...pass('load'), processor_type: 'code', prompt }]);
+    assert.deepEqual(body.problems, []);
+    assert.deepEqual(body.notes, [
+      {
+        path: 'steps[0].prompt',
+        message:
+          'The code uses fetch, setTimeout, which are not defined. It has input, message, parameters and outputs, but no fetch, require, import, timers or files.',
+        step_id: 'load',
+        field: 'prompt',
+      },
+    ]);
+  });
+
+  it('has notes, also when it is published, about code that returns nothing and schemas that check nothing', async () => {
+    const code = { processor_type: 'code', prompt: 'const total = input.a + 1;' };
+    const outputSchema = { stars: { type: 'integer' } };
+    const { body } = await put([
+      { type: 'loop', step_id: 'each', body: [{ ...code, step_id: 'sum' }] },
+      { ...pass('rate'), outputSchema },
+    ]);
+    assert.deepEqual(body.problems, []);
+    assert.deepEqual(body.notes, [
+      {
+        path: 'steps[0].body[0].prompt',
+        message: 'The code never returns a value, so the output is null: add a return.',
+        step_id: 'sum',
+        field: 'prompt',
+      },
+      {
+        path: 'steps[1].outputSchema',
+        message:
+          'The schema checks nothing: stars is no keyword of JSON Schema. Name the fields of an object inside properties.',
+        step_id: 'rate',
+        field: 'outputSchema',
+      },
+    ]);
+    const { token, projectId, flowId } = management.acme;
+    const versions = `/projects/${projectId}/flows/${flowId}/versions`;
+    const published = await management.weir.call('POST', versions, { key: token.owner, body: {} });
+    assert.deepEqual([published.status, published.body.notes], [201, body.notes]);
+  });
+
+  it('is refused with a wrapper in place of a JSON Schema: the answer says where the schema is', async () => {
+    const schema = { type: 'object' };
+    for (const [wrapper, inner] of [
+      [{ name: 'rating', strict: true, schema }, '/schema'],
+      [{ type: 'json_schema', json_schema: { name: 'rating', schema } }, '/json_schema/schema'],
+      [{ type: 'function', function: { name: 'rate', parameters: schema } }, '/function/parameters'],
+    ] as const) {
+      const { status, body } = await put([{ ...pass('rate'), outputSchema: wrapper }]);
+      assert.equal(status, 400);
+      const [{ step_id, message }] = body.detail.problems;
+      assert.equal(step_id, 'rate');
+      assert.match(message, new RegExp(`a wrapper .* give only the schema inside, at ${inner}$`));
+    }
   });
 
   it('tells where its problems are: the step, also inside others, its field, and the line and column of code', async () => {

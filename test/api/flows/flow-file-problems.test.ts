@@ -41,6 +41,13 @@ describe('parseFlowFile', () => {
       /type: parallel/,
     ],
     ['a bad step_id', yaml(`  - ${pass}\n    step_id: a b`), 'steps[0].step_id', 5, /letters, digits/],
+    [
+      'an integer whose digits would be changed',
+      yaml(`  - ${pass}\n    outputSchema:\n      const: 9007199254740993`),
+      'steps[0].outputSchema.const',
+      6,
+      /9007199254740993.*in quotes/,
+    ],
     ['a bad slug', `name: x\nslug: A b\nsteps: []`, 'slug', 2, /lower-case/],
     [
       'a schema that is none',

@@ -27,7 +27,7 @@ describe('parseFlowFile', () => {
         ['sequential', 'sum-up', 'Sum up'],
         ['sequential', 'sum-up-2', 'sum-up-2'],
         ['sequential', 'sum-up-3', 'Sum up'],
-        ['sequential', 'constructor-2', 'constructor'],
+        ['sequential', 'constructor', 'constructor'],
         ['loop', 'loop', 'loop'],
       ],
     );

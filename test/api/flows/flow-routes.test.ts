@@ -151,8 +151,8 @@ describe('flows over HTTP', () => {
     await finishRun(weir.db, started.body.executionId, { status: 'failed', error: CANCELLED });
     const { body } = await call('GET', flows());
     const shown = body.flows.find((one: { slug: string }) => one.slug === flow.split('/')[2]);
-    const { status, code } = shown.lastRun;
-    assert.deepEqual([status, code], ['failed', 'CANCELLED']);
+    const { status, outcome, code } = shown.lastRun;
+    assert.deepEqual([status, outcome, code], ['failed', 'cancelled', 'CANCELLED']);
   });
 
   it('show why a run has failed whose stored error has U+0000 or half a surrogate pair', async () => {

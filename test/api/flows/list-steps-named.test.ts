@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { listStepsNamed } from '../../../api/flows/find-block-problems.ts';
-import { readCodeHere } from '../../../api/flows/read-code-of.ts';
+import { readCodeHere } from '../../../api/flows/read-code-here.ts';
 import type { Block } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 

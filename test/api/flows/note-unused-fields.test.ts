@@ -21,8 +21,12 @@ describe('noteUnusedFields', () => {
       'yaml',
     );
     assert.deepEqual(noteUnusedFields(file), [
-      'pass is a passthrough block, in which this has no effect: model, prompt.',
-      'code is a code block, in which this has no effect: model, processor_config.temperature, processor_config.max_tokens, processor_config.system.',
+      { path: ['steps', 0], message: 'Without effect in a passthrough block: model, prompt.' },
+      {
+        path: ['steps', 1, 'body', 0],
+        message:
+          'Without effect in a code block: model, processor_config.temperature, processor_config.max_tokens, processor_config.system.',
+      },
     ]);
   });
 });

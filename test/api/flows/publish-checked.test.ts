@@ -6,9 +6,11 @@ import { getVersion, lockDraft, publishVersion } from '../../../db/flows/version
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import type { LargeValues } from '../../../platform/large-values/large-values.ts';
 import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
+import { REQUEST_BYTES_WAIT_MS } from '../../../platform/limits/gates.ts';
 import { passthrough } from '../../blocks.ts';
 import { type Account, openAccount } from '../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
 const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
@@ -87,17 +89,31 @@ describe('publishing a draft that is checked', () => {
   it('leaves the queue when its caller has gone, or the permit does not come in time', async () => {
     const id = await createFlow('a');
     const checking = Promise.withResolvers<void>();
-    const first = publish(id, () => checking.promise);
+    const began = Promise.withResolvers<void>();
+    const first = publish(id, () => {
+      began.resolve();
+      return checking.promise;
+    });
+    await began.promise;
     const neverChecked = () => assert.fail('it was checked');
+    const isQueued = () => waitUntil(() => definitions.count().queued === 1);
     const caller = new AbortController();
     const left = publish(id, neverChecked, { gone: caller.signal });
-    caller.abort();
-    await assert.rejects(left, { code: 'REQUEST_TIMEOUT' });
+    await Promise.all([
+      isQueued().then(() => caller.abort()),
+      assert.rejects(left, { code: 'REQUEST_TIMEOUT' }),
+    ]);
     const late = new AbortController();
-    mock.method(AbortSignal, 'timeout', () => late.signal);
+    // The services that other files have left in this process wait in time, too.
+    const { timeout } = AbortSignal;
+    mock.method(AbortSignal, 'timeout', (ms: number) =>
+      ms === REQUEST_BYTES_WAIT_MS ? late.signal : timeout.call(AbortSignal, ms),
+    );
     const refused = publish(id, neverChecked);
-    late.abort();
-    await assert.rejects(refused, { code: 'RATE_LIMITED' });
+    await Promise.all([
+      isQueued().then(() => late.abort()),
+      assert.rejects(refused, { code: 'RATE_LIMITED' }),
+    ]);
     checking.resolve();
     assert.equal(await first, 1);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { cut, formatEvent, HEARTBEAT, RETRY } from '../../../api/http/event-stream.ts';
 import { JsonText } from '../../../api/http/write-json.ts';
+import { LINE_ENDS, readEvents } from '../../python-lines.ts';
 
 describe('the pieces of an event', () => {
   for (const before of ['', 'x', 'xx'])
@@ -21,11 +22,12 @@ describe('an event', () => {
   });
 
   it('has no character at which some readers split lines', () => {
-    const output = 'a\u2028b\u2029c\u0085d';
-    const text = formatEvent('1', 'block_completed', { output });
-    assert.doesNotMatch(text, /[\u0085\u2028\u2029]/);
-    const [, , data = ''] = text.split('\n');
-    assert.deepEqual(JSON.parse(data.slice('data: '.length)), { output });
+    const output = { [`key${LINE_ENDS}`]: `text${LINE_ENDS}` };
+    for (const data of [{ output }, { output: new JsonText(JSON.stringify(output)) }]) {
+      const [event, ...others] = readEvents(formatEvent('1', 'block_completed', data));
+      assert.deepEqual([event?.event, others], ['block_completed', []]);
+      assert.deepEqual(JSON.parse(event?.data ?? ''), { output });
+    }
   });
 
   it('is what each empty line ends: neither a heartbeat nor the time to reconnect has one', () => {

@@ -111,7 +111,7 @@ describe('Idempotency-Key of management requests', () => {
       .map(({ path }) => path.split('/').slice(-2).join('/'));
     assert.deepEqual(refusing, [
       ':executionId/cancel',
-      'runs/retry',
+      ':bulk_id/cancel',
       'runs/cancel',
       ':test_run_id/cancel',
       'test-runs/cancel',

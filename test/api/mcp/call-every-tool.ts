@@ -27,8 +27,16 @@ export async function callEveryTool(options: {
   await call('update_block_draft', { flow_id, step_id, content: 'return {};' });
   await call('update_block_output_schema', { flow_id, step_id, content: { type: 'object' } });
   const second = await call('add_block', { flow_id, name: 'Two', processor_type: 'passthrough' });
-  await call('move_block', { flow_id, step_id: second.step_id, target_id: step_id, direction: 'bottom' });
-  await call('delete_block', { flow_id, step_id: second.step_id });
+  const move = { step_id: second.step_id, target_id: step_id, direction: 'bottom' };
+  await call('edit_draft', {
+    flow_id,
+    edits: [
+      { tool: 'move_block', arguments: move },
+      { tool: 'delete_block', arguments: { step_id: second.step_id } },
+    ],
+  });
+  const { draft_etag, steps } = await call('get_flow', { flow_id });
+  await call('write_draft', { flow_id, steps, draft_etag });
   const expectation = { type: 'json_schema', schema: { type: 'object' } };
   const testCase = { flow_id, name: 'Shape', message: '', expectation };
   const { test_case_id } = await call('create_test_case', testCase);

@@ -4,6 +4,7 @@ import { listFlowDesigns } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
+import { createRegistry } from '../../../platform/models/registry.ts';
 import { passthrough } from '../../blocks.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
@@ -36,7 +37,8 @@ describe('the flows of a project, for an assistant,', () => {
       return gate.acquire(key, request);
     };
     const answers = { ...gate, acquire };
-    const deps = { db, config: { mcp: { url: 'http://127.0.0.1/mcp' } }, gates: { answers } } as never;
+    const config = { mcp: { url: 'http://127.0.0.1/mcp' }, providers: {}, ownKeyProviders: {} };
+    const deps = { db, config, registry: createRegistry(), gates: { answers } } as never;
     const described = await describeFlows(deps, flows, { textMax: 1_000, allMax: 1_500 });
     assert.deepEqual(reserved, ['1.5 MiB', '1.5 MiB']);
     assert.equal(gate.count().weight, 0);

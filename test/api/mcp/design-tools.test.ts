@@ -27,13 +27,19 @@ describe('MCP tools', () => {
   it('note a model without a key and fields without effect at once, and name models that work', async () => {
     const flow_id = await createFlow();
     const added = await add(flow_id, 'Ask', { processor_type: 'llm', prompt: '{{message}}' });
-    assert.match(added.notes[0], /^ask needs a model\. Those that work here: .*demo\/…/);
+    const { path, step_id, field, message } = added.notes[0];
+    assert.deepEqual([path, step_id, field], ['steps[0].model', 'ask', 'model']);
+    assert.match(message, /Those that work here: .*demo\/…/);
     const noted = await ask('update_block', { flow_id, step_id: 'ask', model: 'anthropic/claude-sonnet-5' });
-    assert.match(noted.notes[0], /^ask would fail: no key is set for anthropic\/claude-sonnet-5.*demo\/…/);
-    const works = await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/echo' });
+    const why = /^The block would fail: no key is set for anthropic\/claude-sonnet-5.*demo\/…/;
+    assert.match(noted.notes[0].message, why);
+    const published = await ask('publish_version', { flow_id, note: '' });
+    assert.match(published.notes[0].message, why);
+    assert.deepEqual((await ask('get_flow', { flow_id })).notes, published.notes);
+    const works = await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/chat' });
     assert.deepEqual(works.notes, []);
     const vain = await add(flow_id, 'Pass', { processor_type: 'passthrough', prompt: '{{message}}' });
-    assert.deepEqual(vain.notes, ['pass is a passthrough block, in which this has no effect: prompt.']);
+    assert.equal(vain.notes[0].message, 'Without effect in a passthrough block: prompt.');
   });
 
   it('put a block first, and before another', async () => {

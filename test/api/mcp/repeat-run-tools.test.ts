@@ -36,13 +36,17 @@ describe('rerun_run, retry_run and retry_runs', () => {
     assert.equal(original.begins_at.step_id, 'first');
     assert.equal((await finish(flow_id, original.flow_run_id)).flow_run.status, 'failed');
 
+    const { db } = tools.mcp.weir;
+    const ofTest = { environment: 'test' } as const;
+    await db.updateTable('run').set(ofTest).where('execution_id', '=', flow_run_id).execute();
     const asked = { flow_run_id, version: 'production', idempotency_key: randomUUID() };
     const retried = await ask('retry_run', asked);
     assert.deepEqual([retried.version, retried.begins_at.step_id], [2, 'second']);
     assert.deepEqual(await ask('retry_run', asked), retried);
     const { flow_run } = await finish(flow_id, retried.flow_run_id);
     assert.deepEqual([flow_run.status, flow_run.version, flow_run.answer], ['completed', 2, 'm!']);
-    const { db } = tools.mcp.weir;
+    const stored = db.selectFrom('run').select('environment').where('execution_id', '=', retried.flow_run_id);
+    assert.deepEqual(await stored.executeTakeFirst(), ofTest);
     const entries = db.selectFrom('audit_entry').select(['actor', 'action']);
     assert.deepEqual(await entries.where('resource_id', '=', retried.flow_run_id).execute(), [
       { actor: 'ada', action: 'run.start' },

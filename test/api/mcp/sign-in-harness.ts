@@ -29,10 +29,15 @@ export type SignInWeir = {
   stop(): Promise<void>;
 };
 
-/** The caller stops it. */
-export async function startSignInWeir(
-  options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {},
-): Promise<SignInWeir> {
+/** The caller stops it. `now`: the clock of used refresh tokens, in milliseconds. */
+export async function startSignInWeir({
+  now,
+  ...options
+}: {
+  env?: NodeJS.ProcessEnv;
+  worker?: boolean;
+  now?: () => number;
+} = {}): Promise<SignInWeir> {
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-mcp-sign-in-'));
   const base = `http://127.0.0.1:${await findFreePort()}`;
   const mcpUrl = `${base}/api/v1/mcp/`;
@@ -40,6 +45,7 @@ export async function startSignInWeir(
   const identity = await startIdentityProvider({
     stateFolder,
     audiences,
+    ...(now && { now }),
     isDisconnected: (consent) => isDisconnected(weir.db, consent),
   });
   const account = { email: EMAIL, password: new Map(identity.passwords).get(EMAIL) ?? '' };

@@ -88,10 +88,10 @@ describe('MCP test tools', () => {
         .filter(({ resource_id }) => ids.includes(resource_id))
         .map(({ action, actor, details }) => [action, actor, details]),
       [
-        ['test_case.delete', 'ada', { flow_id }],
+        ['test_case.delete', 'ada', { flow_id, name: 'upper case' }],
         ['test_run.start', 'ada', { flow_id }],
         ['test_run.start', 'ada', { flow_id }],
-        ['test_case.create', 'ada', { flow_id }],
+        ['test_case.create', 'ada', { flow_id, name: 'upper case' }],
       ],
     );
   });

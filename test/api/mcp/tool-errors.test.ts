@@ -7,6 +7,7 @@ import { useTools } from './tools-harness.ts';
 describe('MCP tools', () => {
   const { tools, call, ask, createFlow, add } = useTools({ worker: false });
 
+  const edit = (tool: string, args: object) => [{ tool, arguments: args }];
   const wrong: [string, Record<string, unknown>, RegExp][] = [
     ['add_block', { name: 'X' }, /processor_type: /],
     ['add_block', { name: 'X', processor_type: 'python' }, /processor_type: must be one of llm, /],
@@ -31,7 +32,7 @@ describe('MCP tools', () => {
     [
       'add_block',
       { flow_id: 7, name: 'X', processor_type: 'code' },
-      /flow_id: is not a valid id; send: flow_id from/,
+      /flow_id: is not a valid id; send: id from/,
     ],
     [
       'add_block',
@@ -41,7 +42,7 @@ describe('MCP tools', () => {
     ['update_block', { step_id: 'one' }, /at least one field/],
     ['update_block', { step_id: 'one', processor_type: 'llm', model: 'gpt-5' }, /begin with one of openai\//],
     ['update_block', { step_id: 'one', outputSchema: { type: 'wrong' } }, /outputSchema: .*JSON Schema/],
-    ['update_block', { step_id: 'one', processor_config: { tools_enabled: true } }, /Only an llm block/],
+    ['update_block', { step_id: 'one', processor_config: { tools_enabled: true } }, /Only a model block/],
     ['update_block', { step_id: '__proto__', model: 'demo/b' }, /no step "__proto__"/],
     ['update_block_draft', { step_id: 'one', content: 7 }, /content: /],
     [
@@ -50,8 +51,32 @@ describe('MCP tools', () => {
       /content: must be a JSON Schema as an object/,
     ],
     ['update_block_output_schema', { step_id: 'one', content: { $ref: 'https://x.test' } }, /content: /],
-    ['move_block', { step_id: 'one', target_id: 'one' }, /next to or into itself/],
-    ['move_block', { step_id: 'one', direction: 'bottom' }, /needs target_id/],
+    [
+      'edit_draft',
+      { edits: edit('move_block', { step_id: 'one', target_id: 'one' }) },
+      /next to or into itself/,
+    ],
+    ['edit_draft', { edits: edit('move_block', { step_id: 'one', direction: 'bottom' }) }, /needs target_id/],
+    [
+      'edit_draft',
+      { edits: edit('delete_block', { id: 'one' }) },
+      /No edit was applied: edits\.0 \(delete_block\): step_id: is required.*takes step_id$/,
+    ],
+    ['edit_draft', { edits: edit('run_flow', {}) }, /edits\.0\.tool: must be one of add_block, /],
+    ['write_draft', { steps: [] }, /get_flow, and send its draft_etag/],
+    ['write_draft', { steps: [], draft_etag: '"x"' }, /draft has changed since you read it/],
+    ['write_draft', { steps: 'none' }, /steps: must be a list/],
+    [
+      'write_draft',
+      { steps: [{ step_id: 'a', processor_type: 'code', promt: 'x' }] },
+      /steps\[0\]\.promt \(a\): This field is not allowed here\. Did you mean prompt\? The fields are type, /,
+    ],
+    [
+      'write_draft',
+      { steps: [{ step_id: 'a', processor_type: 'passthrough', outputSchema: { type: 'no' } }] },
+      /steps\[0\]\.outputSchema \(a\): /,
+    ],
+    ['write_draft', { steps: [{ type: 'loop', step_id: 'a', body: [] }] }, /steps\[0\]\.body \(a\): /],
     ['update_block', { step_id: 'one', loop: null }, /one is not a loop step/],
     ['update_block', { step_id: 'one', loop: { max_iterations: 0 } }, /loop.max_iterations: /],
     [
@@ -107,8 +132,8 @@ describe('MCP tools', () => {
       ['update_block', (id) => ({ flow_id: id, step_id: 'one', name: 'X' }), flow_id],
       ['update_block_draft', (id) => ({ flow_id: id, step_id: 'one', content: 'X' }), flow_id],
       ['update_block_output_schema', (id) => ({ flow_id: id, step_id: 'one', content: {} }), flow_id],
-      ['move_block', (id) => ({ flow_id: id, step_id: 'one' }), flow_id],
-      ['delete_block', (id) => ({ flow_id: id, step_id: 'one' }), flow_id],
+      ['edit_draft', (id) => ({ flow_id: id, edits: edit('delete_block', { step_id: 'one' }) }), flow_id],
+      ['write_draft', (id) => ({ flow_id: id, steps: [] }), flow_id],
       ['publish_version', (id) => ({ flow_id: id, note: '' }), flow_id],
       ['set_production_version', (id) => ({ flow_id: id, version_id }), flow_id],
       ['set_production_version', (id) => ({ flow_id: own, version_id: id }), version_id],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { isObject } from '../../../flow/json.ts';
 import { useTools } from './tools-harness.ts';
 
 describe('MCP tools', () => {
@@ -10,9 +11,9 @@ describe('MCP tools', () => {
     'cancel_run',
     'create_flow',
     'create_test_case',
-    'delete_block',
     'delete_flow',
     'delete_test_case',
+    'edit_draft',
     'get_flow',
     'get_step_trace',
     'get_test_run_trace',
@@ -20,7 +21,6 @@ describe('MCP tools', () => {
     'list_models',
     'list_projects',
     'list_runs',
-    'move_block',
     'publish_version',
     'rerun_run',
     'restore_version',
@@ -34,6 +34,7 @@ describe('MCP tools', () => {
     'update_block_draft',
     'update_block_output_schema',
     'update_flow',
+    'write_draft',
   ];
 
   it('are listed with title, description, annotations and both schemas', async () => {
@@ -48,6 +49,33 @@ describe('MCP tools', () => {
       // Not every client follows references in what a tool takes.
       assert.doesNotMatch(JSON.stringify(tool.inputSchema), /\$ref/, tool.name);
     }
+  });
+
+  it('take schemas that Gemini and OpenAI accept: each value has one type, and no alternatives', async () => {
+    const check = (schema: unknown, place: string): void => {
+      assert.ok(isObject(schema), place);
+      assert.equal(typeof schema.type, 'string', place);
+      for (const keyword of ['oneOf', 'anyOf', 'allOf', 'not', 'const', '$ref'])
+        assert.ok(!Object.hasOwn(schema, keyword), `${place} has ${keyword}`);
+      for (const [name, child] of Object.entries(schema.properties ?? {})) check(child, `${place}.${name}`);
+      if (schema.items !== undefined) check(schema.items, `${place}[]`);
+    };
+    for (const { name, inputSchema, outputSchema } of (await tools.client.listTools()).tools) {
+      check(inputSchema, name);
+      check(outputSchema, `${name} output`);
+    }
+  });
+
+  it('take numbers of versions as text too, since a listed field has one type', async () => {
+    const flow_id = await createFlow();
+    await add(flow_id, 'Same');
+    await ask('publish_version', { flow_id, note: 'first' });
+    const expectation = { type: 'equals', value: 'm' };
+    await ask('create_test_case', { flow_id, name: 'Same', message: 'm', expectation });
+    for (const version of [1, '1', 'draft'])
+      assert.equal((await ask('run_all_tests', { flow_id, version })).passed, 1);
+    for (const on_version of [1, '1', 'original'])
+      assert.deepEqual((await ask('retry_runs', { flow_id, on_version })).retried, []);
   });
 
   it('are listed in less than 28 KB', async () => {
@@ -90,7 +118,8 @@ describe('MCP tools', () => {
     const expected = { 'upper-case': { text: 'WEIR' }, length: { length: 4 } };
     assert.deepEqual((await execute()).body.result, expected);
 
-    await ask('delete_block', { flow_id, step_id: 'length' });
+    const edits = [{ tool: 'delete_block', arguments: { step_id: 'length' } }];
+    await ask('edit_draft', { flow_id, edits });
     assert.deepEqual((await execute()).body.result, expected);
     const second = await ask('publish_version', { flow_id, note: 'second' });
     assert.deepEqual((await execute()).body.result, expected);
@@ -135,7 +164,7 @@ describe('MCP tools', () => {
     );
     const refused = await call('publish_version', { flow_id, note: '' });
     assert.ok(refused.isError);
-    assert.match(refused.text, /steps\[0\]\.model: .*provider\/model/);
+    assert.match(refused.text, /steps\[0\]\.model \(ask\): .*provider\/model/);
     await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/echo' });
     const ready = await ask('update_block_draft', { flow_id, step_id: 'ask', content: '{{message}}' });
     assert.deepEqual(ready.problems, []);

@@ -30,6 +30,15 @@ describe('traces', () => {
   const traceOf = async (flow_run_id: string, step_id: string) =>
     stepTrace.parse(await traceStep(tests.deps, tests.ada.access, { flow_run_id, step_id }));
 
+  it('show the last console lines of code, as far as there is room', async () => {
+    const id = await execute([
+      code('print', 'for (let i = 0; i < 400; i++) console.warn(i + "x".repeat(95)); throw new Error("no");'),
+    ]);
+    const { logs = [] } = (await trace(id)).blocks[0] ?? {};
+    assert.equal(logs.at(-1), `warn: 399${'x'.repeat(95)}`);
+    assert.ok(logs.length > 1 && logs.length < 400, `${logs.length}`);
+  });
+
   it('show the input of each block, what it sent and its output, with tokens, cost, time and attempts', async () => {
     tests.models.will(respond(503, {}, { 'retry-after': '0' }), answer('{"n":2}'));
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };

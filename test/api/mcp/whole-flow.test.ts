@@ -66,8 +66,14 @@ describe('A whole flow through MCP alone', () => {
     const content = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     await ask('update_block_output_schema', { flow_id, step_id: count, content });
     const last = await add('Last', 'passthrough', '', { target_id: split, direction: 'right' });
-    await ask('move_block', { flow_id, step_id: last });
-    await ask('delete_block', { flow_id, step_id: await add('Superfluous', 'code', 'return 1;') });
+    const superfluous = await add('Superfluous', 'code', 'return 1;');
+    const edits = [
+      { tool: 'move_block', arguments: { step_id: last } },
+      { tool: 'delete_block', arguments: { step_id: superfluous } },
+    ];
+    const { draft_etag } = await ask('edit_draft', { flow_id, edits });
+    const { steps } = await ask('get_flow', { flow_id });
+    assert.equal((await ask('write_draft', { flow_id, steps, draft_etag })).draft_etag, draft_etag);
 
     const result = { [count]: { n: 2 }, [join]: 'a weir; a dam' };
     const expectations = [

@@ -22,7 +22,7 @@ describe('audit log', () => {
       ),
       await call('DELETE', `/projects/${management.acme.projectId}`),
     ];
-    const seen: { action: string; actor: string; requestId: string }[] = [];
+    const seen: { id: string; action: string; actor: string; requestId: string }[] = [];
     let cursor: string | null = null;
     do {
       const { body } = await call('GET', `${path()}?limit=1${cursor ? `&before=${cursor}` : ''}`);
@@ -30,6 +30,12 @@ describe('audit log', () => {
       cursor = body.nextCursor;
     } while (cursor);
     assert.equal(before, 0);
+    assert.equal(new Set(seen.map(({ id }) => id)).size, 4);
+    const again: { id: string }[] = (await call('GET', path())).body.entries;
+    assert.deepEqual(
+      again.map(({ id }) => id),
+      seen.map(({ id }) => id),
+    );
     assert.deepEqual(
       seen.map(({ action }) => action),
       ['project.delete', 'api_key.create', 'member.add', 'organization.update'],

@@ -109,9 +109,20 @@ describe('credits over HTTP', () => {
         executionId: callId,
         block: 'block-3',
         key: null,
+        model: null,
+        tokens: null,
       });
       const { id: _id, at: _at, ...oldest } = seen[3] as Entry;
-      assert.deepEqual(oldest, { kind: 'grant', credits: 1000, executionId: null, block: null, key: 'test' });
+      const none = { executionId: null, block: null, model: null, tokens: null };
+      assert.deepEqual(oldest, { kind: 'grant', credits: 1000, ...none, key: 'test' });
+    });
+
+    it('have the model that was charged, and its tokens', async () => {
+      const block = { blockKey: 'ask', costMicrocredits: 5, model: 'demo/chat', promptTokens: 10 };
+      const tokens = { cachedTokens: 8, cacheWriteTokens: 1, completionTokens: 7, reasoningTokens: 6 };
+      await settle(management.weir.db, management.acme, { callId: await accept(), ...block, ...tokens });
+      const [newest] = (await list()).entries;
+      assert.deepEqual([newest.model, newest.tokens], ['demo/chat', { promptTokens: 10, ...tokens }]);
     });
 
     it('are found by kind, by time and by run, all calls of the run included', async () => {

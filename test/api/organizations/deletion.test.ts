@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { llm, passthrough } from '../../blocks.ts';
-import { answer, callTools } from '../../fakes/model-server.ts';
+import { answer, callTools, respond } from '../../fakes/model-server.ts';
 import type { Organization } from '../../organization.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { asking, MODEL, toolCall, weather } from '../runs/tool-calls-harness.ts';
@@ -72,8 +72,15 @@ describe('DELETE', () => {
 
       it('is accepted while the engine is away; the engine is told when it is back', async () => {
         const flow = await scene.weir.createFlow(about, [llm('a', 'x', 'demo/chat')]);
-        const { executionId } = await scene.startHeld(about, flow);
-        const { withDeadline } = scene.weir.client;
+        // A run whose block waits for its next attempt: a call under way would hear of the end from the database.
+        scene.models.will(respond(503, {}, { 'retry-after': '60' }));
+        const { body } = await scene.post(about, `${flow}/jobs`, { message: 'm' });
+        const executionId = body.executionId as string;
+        const { withDeadline, workflow } = scene.weir.client;
+        await waitUntil(async () => {
+          const { raw } = await workflow.getHandle(executionId).describe();
+          return raw.pendingActivities?.some(({ lastFailure }) => lastFailure);
+        });
         scene.weir.client.withDeadline = () => Promise.reject(new Error('away'));
         try {
           assert.deepEqual((await scene.remove(about, path(about))).body.cancelled, { ...NOTHING, runs: 1 });

@@ -114,15 +114,35 @@ describe('management', () => {
       );
     });
 
-    it('are added once, and never as owners', async () => {
+    it('are added once, and never as owners: an owner makes them one later', async () => {
       const again = await call('POST', path(), { user_id: management.acme.users.member, role: 'admin' });
       assert.deepEqual(code(again), [409, 'CONFLICT']);
       for (const role of ['owner', 'root'])
         assert.equal((await call('POST', path(), { user_id: 'x', role })).status, 422);
-      assert.equal(
-        (await call('PUT', `${path()}/${management.acme.users.member}`, { role: 'owner' })).status,
-        422,
-      );
+      const one = `${path()}/${management.acme.users.member}`;
+      const byAdmin = await call('PUT', one, { role: 'owner' }, management.acme.token.admin);
+      assert.deepEqual(code(byAdmin), [403, 'FORBIDDEN']);
+      assert.equal((await call('PUT', one, { role: 'owner' })).body.role, 'owner');
+    });
+
+    it('take over from the last owner, who then leaves', async () => {
+      const [mine, next] = [management.acme.users.owner, management.acme.users.admin];
+      const alone = await call('DELETE', `${path()}/${mine}`);
+      assert.deepEqual(code(alone), [409, 'CONFLICT']);
+      assert.match(alone.body.detail.message, /the only owner.* make another member an owner first/);
+      assert.equal((await call('PUT', `${path()}/${mine}`, { role: 'owner' })).status, 200);
+      assert.equal((await call('PUT', `${path()}/${next}`, { role: 'owner' })).status, 200);
+      assert.equal((await call('DELETE', `${path()}/${mine}`)).status, 204);
+      assert.equal((await call('GET', path())).status, 404);
+      assert.equal((await call('GET', path(), undefined, management.acme.token.admin)).status, 200);
+    });
+
+    it('leave on their own, and remove no other', async () => {
+      const { member, admin } = management.acme.users;
+      const token = management.acme.token.member;
+      assert.equal((await call('DELETE', `${path()}/${admin}`, undefined, token)).status, 403);
+      assert.equal((await call('DELETE', `${path()}/${member}`, undefined, token)).status, 204);
+      assert.equal((await call('GET', path(), undefined, token)).status, 404);
     });
 
     it('always keep an owner, also when two owners leave at once', async () => {

@@ -22,6 +22,7 @@ describe('API reference', () => {
   after(() => weir.stop());
 
   type Schema = {
+    properties?: { [name: string]: { $ref?: string } };
     required?: string[];
     additionalProperties?: boolean;
     enum?: string[];
@@ -59,8 +60,10 @@ describe('API reference', () => {
   });
 
   it('declares every tag that it uses, and describes every parameter of a path', async () => {
-    const { tags, paths } = await openApi();
-    const operations = Object.values(paths).flatMap((item) => Object.values(item));
+    const { tags, paths, webhooks } = await openApi();
+    const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((item) =>
+      Object.values(item),
+    );
     const used = new Set(operations.flatMap((operation) => operation.tags ?? []));
     assert.deepEqual(tags.map(({ name }) => name).sort(), [...used].sort());
     for (const { parameters = [] } of operations)
@@ -109,7 +112,7 @@ describe('API reference', () => {
         const resumable = path.endsWith('/events') || path.endsWith('/step');
         const writes =
           method === 'post' &&
-          /\/(organizations|members|invitations|accept|projects|flows|versions|api-keys|test-cases|test-runs|rotate|redeliver|recover|test)$/.test(
+          /\/(organizations|members|invitations|accept|projects|flows|versions|api-keys|test-cases|test-runs|rotate|redeliver|recover|test|runs\/retry)$/.test(
             path,
           );
         const header = [
@@ -230,6 +233,14 @@ describe('API reference', () => {
     });
   });
 
+  it('has the steps of a draft, a version and a run in the shape in which a draft takes them', async () => {
+    const { schemas } = (await openApi()).components;
+    const taken = schemas.ReplaceDraft?.properties?.steps?.$ref;
+    assert.ok(taken);
+    for (const name of ['Draft', 'VersionDetail', 'RunFlow'])
+      assert.equal(schemas[name]?.properties?.steps?.$ref, taken, name);
+  });
+
   it('lists the codes of errors', async () => {
     const { ErrorCode } = (await openApi()).components.schemas;
     assert.deepEqual(ErrorCode?.enum, ERROR_CODES);
@@ -239,6 +250,12 @@ describe('API reference', () => {
     const text = JSON.stringify(await openApi());
     assert.match(text, /"pattern":/);
     assert.doesNotMatch(text, /"pattern":"[^"]*\\\\[pP]\{/);
+  });
+
+  it('has no pattern that only says what a format says, and no bound that every integer in JSON has', async () => {
+    const text = JSON.stringify(await openApi());
+    assert.match(text, /"format":"(?:date-time|uuid)"/);
+    assert.doesNotMatch(text, /"format":"(?:date|date-time|uuid)","pattern"|-?9007199254740991/);
   });
 
   it('asks an update for at least one field', async () => {

@@ -117,6 +117,15 @@ describe('attachments that are refused', () => {
       });
   });
 
+  it('says all that is wrong with an attachment, also which field was probably meant', async () => {
+    const { mime_type: mimeType, ...rest } = png;
+    const { body } = await send('execute', [{ ...rest, kind: 'URL', mimeType }]);
+    assert.equal(
+      body.detail.message,
+      'attachments.0.kind: must be "url"; attachments.0.mime_type: must be one of image/jpeg, image/png, image/webp, image/gif; attachments.0.mimeType: is not a known field: did you mean mime_type?',
+    );
+  });
+
   describe('422', () => {
     const malformed: [string, unknown, string][] = [
       ['a list that is an object', {}, 'attachments'],

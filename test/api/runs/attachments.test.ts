@@ -183,6 +183,7 @@ describe('attachments', () => {
       ['a model without images', BLIND, {}, ['image/png'], BLIND],
       ['one of the MIME types', GOOGLE, {}, ['image/webp', 'image/gif'], GOOGLE],
       ['the model that an override chooses', VISION, { look: { model: BLIND } }, ['image/png'], BLIND],
+      ['a server that takes no URLs', 'ollama/llava', {}, ['image/png'], 'ollama/llava'],
       ['a model nobody knows', 'acme/one', {}, ['image/png'], 'acme/one'],
     ];
     for (const [name, model, block_overrides, mimeTypes, expected] of incompatible)

@@ -55,6 +55,50 @@ describe('GET …/jobs/{executionId}/blocks', () => {
     assert.equal(seen.length, 5);
   });
 
+  it('shows the console lines of a code block, also of one that failed, and only there', async () => {
+    const { body, get } = await execute([
+      code('quiet', 'return input;'),
+      code('loud', 'console.log("got", { input }); throw new Error("no");'),
+    ]);
+    const { body: loud } = await get('/blocks/loud');
+    assert.deepEqual(loud.logs, [{ level: 'log', text: 'got {"input": "hello"}' }]);
+    assert.equal((await get('/blocks/quiet')).body.logs, undefined);
+    for (const other of [body, (await get('')).body, (await get('/blocks')).body])
+      assert.doesNotMatch(JSON.stringify(other), /got/);
+  });
+
+  it('shows the failed attempts at a block with their times and errors', async () => {
+    const busy = (status: number) =>
+      respond(status, { error: { message: `no ${status}` } }, { 'retry-after': '0' });
+    weir.models.will(busy(429), busy(503), answer('fine'));
+    const { get } = await execute([llm('ask', 'x', 'demo/chat')]);
+    const { body: ask } = await get('/blocks/ask');
+    assert.deepEqual([ask.status, ask.attempts], ['completed', 3]);
+    const times: string[] = [];
+    const failed = ask.failedAttempts.map(
+      ({ startedAt, endedAt, message, ...attempt }: { [name: string]: string }) => {
+        times.push(startedAt as string, endedAt as string);
+        return [attempt.number, attempt.code, /no \d+/.exec(message as string)?.[0]];
+      },
+    );
+    assert.deepEqual(failed, [
+      [1, 'MODEL_UNAVAILABLE', 'no 429'],
+      [2, 'MODEL_UNAVAILABLE', 'no 503'],
+    ]);
+    assert.deepEqual([...times, ask.startedAt], [...times, ask.startedAt].sort());
+  });
+
+  it('shows the failed attempts at a block that failed for good, without the last', async () => {
+    const busy = respond(503, { error: { message: 'busy' } }, { 'retry-after': '0' });
+    weir.models.will(busy, busy);
+    const { get } = await execute([llm('ask', 'x', 'demo/chat', { processor_config: { max_retries: 1 } })]);
+    const { body: ask } = await get('/blocks/ask');
+    assert.deepEqual(
+      [ask.status, ask.code, ask.attempts, ask.failedAttempts.length],
+      ['failed', 'MODEL_UNAVAILABLE', 2, 1],
+    );
+  });
+
   it('shows what a block got, what was sent to its model and what that answered', async () => {
     weir.models.will(respond(503, {}, { 'retry-after': '0' }), answer('fine'));
     const { get } = await execute(

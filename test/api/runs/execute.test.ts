@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
-import { code, passthrough } from '../../blocks.ts';
+import type { Step } from '../../../flow/definition.ts';
+import { code, llm, passthrough } from '../../blocks.ts';
 import type { Tenant, Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 
@@ -87,6 +88,19 @@ describe('POST …/execute', () => {
         'failed',
       );
       assert.equal((await execute(flow, { message: 'other' })).body.status, 'completed');
+    });
+
+    it('refuses block_overrides that a model does not take, by the setting or the model', async () => {
+      const asked = { ...llm('ask', 'Hello', 'openai/gpt-4o'), processor_config: { temperature: 0 } };
+      const flow = await weir.createFlow(tenant, [asked as Step]);
+      const fieldsFor = async (ask: object) => {
+        const { status, body } = await execute(flow, { message: '', block_overrides: { ask } });
+        assert.equal(status, 422, JSON.stringify(body));
+        return body.detail.errors.map(({ field }: { field: string }) => field);
+      };
+      const effort = { processor_config: { reasoning_effort: 'low' } };
+      assert.deepEqual(await fieldsFor(effort), ['block_overrides.ask.processor_config.reasoning_effort']);
+      assert.deepEqual(await fieldsFor({ model: 'openai/gpt-5' }), ['block_overrides.ask.model']);
     });
 
     it('runs the version named in the path, and production without one', async () => {

@@ -150,11 +150,27 @@ describe('a resume that failed', () => {
       assert.equal((await h.execute(flow, resumeOf(paused))).body.result, 'done');
     });
 
+    for (const [code, behaviour] of [
+      ['MODEL_REQUEST_INVALID', respond(400, { error: { message: 'no' } })],
+      ['MODEL_NOT_FOUND', respond(404, { error: { message: 'no' } })],
+      ['MODEL_REFUSED', answer(null, { refusal: 'no' })],
+      ['MODEL_OUTPUT_INCOMPLETE', answer('do', { finish_reason: 'length' })],
+      ['MODEL_OUTPUT_INVALID', respond(200, { choices: [{ message: { content: 7 } }] })],
+    ] as const)
+      it(`goes on from the pause after ${code}, since another answer may do`, async () => {
+        const paused = await failed(code, behaviour);
+        h.models.will(answer('done'));
+        assert.equal((await h.execute(flow, resumeOf(paused))).body.result, 'done');
+      });
+
     it('gets its failure again where that would not pass', async () => {
-      const paused = await failed('MODEL_REQUEST_INVALID', respond(400, { error: { message: 'no' } }));
+      const ends = await h.weir.createFlow(h.tenant, [asking('ask'), code('bad', 'throw new Error("no");')]);
+      h.models.will(callTools([toolCall('c1')]), answer('done'));
+      const paused = await h.pause(ends);
+      const { body } = await h.execute(ends, resumeOf(paused));
       const asked = h.models.calls.length;
-      const again = await h.execute(flow, resumeOf(paused));
-      assert.deepEqual([again.body.code, replayed(again)], ['MODEL_REQUEST_INVALID', 'true']);
+      const again = await h.execute(ends, resumeOf(paused));
+      assert.deepEqual([again.body.code, replayed(again)], [body.code, 'true']);
       assert.equal(h.models.calls.length, asked);
     });
   });

@@ -41,7 +41,15 @@ describe('POST …/jobs and GET …/jobs/{executionId}', () => {
         ['item#1', 'completed', 1],
       ],
     );
-    assert.deepEqual(Object.keys(body.blocks[0].usage), ['promptTokens', 'completionTokens', 'cost', 'ms']);
+    assert.deepEqual(Object.keys(body.blocks[0].usage), [
+      'promptTokens',
+      'cachedTokens',
+      'cacheWriteTokens',
+      'completionTokens',
+      'reasoningTokens',
+      'cost',
+      'ms',
+    ]);
   });
 
   it('answers failed with errorMessage and failureReason', async () => {

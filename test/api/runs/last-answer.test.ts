@@ -4,7 +4,13 @@ import { llm } from '../../blocks.ts';
 import { answer, type Behaviour, callTools, respond } from '../../fakes/model-server.ts';
 import { MODEL, useCredits } from './credits-harness.ts';
 
-const USAGE = { promptTokens: 10, completionTokens: 5 };
+const USAGE = {
+  promptTokens: 10,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  completionTokens: 5,
+  reasoningTokens: 0,
+};
 
 describe('the last answer of a model', () => {
   const harness = useCredits();
@@ -51,17 +57,18 @@ describe('the last answer of a model', () => {
     assert.match(lastAnswer.repairRequest, /does not match the JSON Schema/);
   });
 
-  it('that calls a tool which it was not offered is in the trace as JSON', async () => {
+  it('that calls a tool which it was not offered again and again is in the trace as JSON', async () => {
     const calls = [{ id: 'c', type: 'function', function: { name: 'drop', arguments: '{}' } }];
     const tools = [{ type: 'function', function: { name: 'find' } }];
     const { code, lastAnswer } = await trace(
-      [callTools(calls)],
+      Array(5).fill(callTools(calls)),
       { processor_config: { tools_enabled: true } },
       { tools },
     );
     assert.equal(code, 'MODEL_OUTPUT_INVALID');
     assert.deepEqual(JSON.parse(lastAnswer.text).tool_calls, calls);
     assert.equal(lastAnswer.finishReason, 'tool_calls');
+    assert.match(lastAnswer.repairRequest, /There is no tool "drop"/);
   });
 
   it('that is no chat completion is in the trace as JSON', async () => {

@@ -132,6 +132,22 @@ describe('GET …/runs', () => {
     assert.equal(seen.length, 7);
   });
 
+  it('lists the oldest runs first when asked, and goes on from any run in both orders', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a')]);
+    const started: string[] = [];
+    for (let i = 0; i < 4; i++) started.push(await run(`${flow}/execute`));
+    const [, second, third, last] = started;
+    assert.deepEqual(await ids(flow, '?order=oldest'), started);
+    assert.deepEqual(await ids(flow, '?order=newest'), started.toReversed());
+    for (const filter of ['', '&outcome=completed', '&version=1', '&minCost=0', '&version=1&minCost=0']) {
+      assert.deepEqual(await ids(flow, `?order=oldest&cursor=${second}&limit=1${filter}`), [third], filter);
+      assert.deepEqual(await ids(flow, `?cursor=${third}&limit=1${filter}`), [second], filter);
+      assert.deepEqual(await ids(flow, `?order=oldest&cursor=${last}&limit=1${filter}`), [], filter);
+    }
+    const page = (await list(flow, '?order=oldest&limit=3&minCost=0')).body;
+    assert.deepEqual([page.hasMore, page.nextCursor], [true, third]);
+  });
+
   it('answers 50 runs unless asked for 1 to 200', async () => {
     const flow = await weir.createFlow(tenant, []);
     const executionId = await run(`${flow}/execute`);
@@ -158,6 +174,7 @@ describe('GET …/runs', () => {
       ['limit=', 'limit'],
       ['limit=5&limit=6', 'limit'],
       ['status=done', 'status'],
+      ['order=asc', 'order'],
       ['mode=steps', 'mode'],
       ['environment=prod', 'environment'],
       ['version=-1', 'version'],

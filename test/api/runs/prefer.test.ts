@@ -30,7 +30,7 @@ describe('Prefer', () => {
       ['respond-async, wait=soon', async(0)],
       ['respond-async, wait=-1', async(0)],
       ['respond-async, keep-alive', async(0)],
-      ['respond-async, wait=999999999', async(86_400)],
+      ['respond-async, wait=99999999999999999999', async(86_400)],
       ['wait=5', {}],
       ['keep-alive', kept],
       ['return=minimal,keep-alive', kept],
@@ -158,7 +158,7 @@ describe('?wait=60 of a job', () => {
       throw new Error('enough');
     };
     const openRequests = { follow: () => ({ release: () => undefined }) };
-    const deps = { openRequests, config: { providerUrls: {} } };
+    const deps = { openRequests, config: { ownKeyProviders: {} } };
     const routes = jobRoutes(deps as never, { wait } as never);
     const handler = routes.at(-1)?.handlers.find(({ name }) => name === 'waitForEnd');
     const state = { query: { wait: 60 }, run: { status: 'started' }, flowIds: {} };

@@ -9,6 +9,7 @@ import { refuseBeyondCap } from '../../../api/runs/step.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { createUpdates } from '../../../api/runs/updates.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
+import { createRegistry } from '../../../platform/models/registry.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { createStepClient, only, resumeOf, type StepClient } from './step-client.ts';
@@ -65,6 +66,7 @@ describe('the bytes of the answer after the last tool round', () => {
       ...h.weir,
       gates: h.weir.httpGates,
       definitions: createFlowDefinitions(h.weir.db),
+      registry: createRegistry(),
     } as never as ApiDeps;
     const run = await findAcceptedCall(deps, callId);
     assert(run?.outcome);

@@ -56,6 +56,21 @@ describe('running a stored run again in another version', () => {
     assert.deepEqual(ended.result, ['m', 'first', 'another', 'third']);
   });
 
+  it('retries from the failed step where only names of steps changed before it, also inside other steps', async () => {
+    const loop = (inner: Step): Step => {
+      return { type: 'loop', step_id: 'each', name: inner.name, body: [inner], max_iterations: 3 };
+    };
+    const looped = code('inner', 'return input;');
+    const steps = [first, loop(looped), broken];
+    const named = [{ ...first, name: 'New' }, loop({ ...looped, name: 'Other' }), mended] as Step[];
+    const { accepted, ended } = await finished(await failThenPublish(steps, named), 'retry', { version: 2 });
+    assert.equal(accepted.beginsAt.step_id, 'third');
+    assert.deepEqual([keysOf(ended), ended.result], [['third'], ['m', 'first', 'third']]);
+    const changed = [first, loop(code('inner', 'return [input];')), mended];
+    const other = await finished(await failThenPublish(steps, changed), 'retry', { version: 2 });
+    assert.equal(other.accepted.beginsAt.step_id, 'each');
+  });
+
   it('retries from the last step of a version that has no failed step, and says why', async () => {
     const run = await failThenPublish([first, second, broken], [first, second]);
     const { accepted, ended } = await finished(run, 'retry', { version: 'production' });
@@ -104,18 +119,27 @@ describe('running a stored run again in another version', () => {
     await weir.finish(run.flow, production.body.executionId, weir.tenant.key);
   });
 
-  it('is 404 for a version that is not published, and 422 for what is no version or does not fit it', async () => {
-    const overrides = { block_overrides: { first: { processor_config: { timeout_ms: 9_000 } } } };
-    const run = await failThenPublish([first, broken], [mended], overrides);
+  it('is 404 for a version that is not published, and 422 for what is no version', async () => {
+    const run = await failThenPublish([first, broken], [mended]);
     const unknown = await repeat(run, 'retry', { version: 9 });
     assert.deepEqual([unknown.status, unknown.body.detail.code], [404, 'FLOW_NOT_FOUND']);
     for (const version of ['latest', 0, 1.5, '2']) {
       const { status, body } = await repeat(run, 'rerun', { version });
       assert.deepEqual([status, body.detail.errors[0].field], [422, 'version'], String(version));
     }
-    const unfit = await repeat(run, 'rerun', { version: 'production' });
-    assert.equal(unfit.status, 422);
-    assert.match(unfit.body.detail.message, /block_overrides\.first/);
+  });
+
+  it('is 422 for a version without a block that the run overrides: the answer names both, and says what to do', async () => {
+    const overrides = { block_overrides: { first: { processor_config: { timeout_ms: 9_000 } } } };
+    const run = await failThenPublish([first, broken], [mended], overrides);
+    for (const how of ['rerun', 'retry']) {
+      const { status, body } = await repeat(run, how, { version: 'production' });
+      assert.deepEqual([status, body.detail.errors[0].field], [422, 'version']);
+      assert.match(
+        body.detail.message,
+        /version 2 .*start a new run without these .*has the step_id "first"/,
+      );
+    }
   });
 
   it('retries many runs on the version that on_version names, while version finds the runs', async () => {

@@ -186,9 +186,9 @@ describe('running a stored run again', () => {
       const second = await finished(flow, first.executionId, 'retry');
       assert.deepEqual([second.status, second.step_id], ['failed', 'ask']);
       weir.models.forget();
-      weir.models.will(answer('X'), answer('X'));
+      weir.models.will(answer('Y'));
       const third = await finished(flow, second.executionId, 'retry');
-      assert.deepEqual(third.result, ['X', 'X']);
+      assert.deepEqual(third.result, ['X', 'Y']);
       assert.deepEqual(
         third.blocks.map((block: { key: string }) => block.key),
         ['ask#0', 'ask#1'],

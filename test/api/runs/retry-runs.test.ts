@@ -38,6 +38,16 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     return rows.length;
   };
 
+  /** Makes the newest attempts of all runs completed ones. */
+  const complete = async ({ body }: { body: { retried: { executionId: string }[] } }) => {
+    const ids = body.retried.map(({ executionId }) => executionId);
+    await weir.db
+      .updateTable('run')
+      .set({ status: 'completed', error: null })
+      .where('execution_id', 'in', ids)
+      .execute();
+  };
+
   /** Waits until so many retries wait for the failed run before they store a new one. */
   const retriesWaiting = (count: number) =>
     waitUntil(async () => {
@@ -90,16 +100,42 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     const flow = await createFlow();
     const id = await fail(flow);
     const answers = await Promise.all([retry(), retry()]);
-    const ids = new Set(
-      answers.flatMap(({ body }) => body.retried.map((run: { executionId: string }) => run.executionId)),
-    );
-    assert.equal(ids.size, 1);
+    assert.deepEqual(answers.flatMap(repeats), [id]);
     for (const answer of answers) await finish(flow, answer);
+    await complete({ body: { retried: answers.flatMap(({ body }) => body.retried) } });
     const again = await retry({ mode: 'execute' });
     assert.deepEqual(
       again.body.refused.map((run: { executionId: string; code: string }) => [run.executionId, run.code]),
       [[id, 'CONFLICT']],
     );
+    assert.equal(await countRuns(), 2);
+  });
+
+  it('counts a run that another bulk retry retried at the same time as refused', async () => {
+    const flow = await createFlow();
+    const id = await fail(flow);
+    const answers = await weir.db.transaction().execute(async (tx) => {
+      await tx.selectFrom('run').select('execution_id').where('execution_id', '=', id).forUpdate().execute();
+      const both = [retry(), retry()];
+      // One waits for the failed run, the other for the first.
+      await waitUntil(async () => {
+        const { rows } = await sql`select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(weir.db);
+        return rows.length >= 2;
+      });
+      return both;
+    });
+    const bulks = [];
+    for (const answer of await Promise.all(answers)) {
+      await finish(flow, answer);
+      const path = `/projects/${tenant.projectId}/bulk-retries/${answer.body.bulk_id}`;
+      const { planned, started, refused } = (await weir.call('GET', path, { key: tenant.key })).body;
+      bulks.push([planned, started, refused]);
+    }
+    assert.deepEqual(bulks.toSorted(), [
+      [1, 0, 1],
+      [1, 1, 0],
+    ]);
     assert.equal(await countRuns(), 2);
   });
 
@@ -126,8 +162,80 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     );
     for (const id of attempts.slice(0, -1))
       assert.match(reasons[id], new RegExp(`run again already, as ${newest}`));
-    assert.match(reasons[cancelled], /was cancelled: retry it by its id/);
+    assert.match(
+      reasons[cancelled],
+      /was cancelled: retry it by its id, or cancelled runs with the outcome cancelled/,
+    );
     assert.equal(await countRuns(), 5);
+  });
+
+  it('retries the newest failed attempt also where the filter finds only earlier ones, once, on whatever page', async () => {
+    const flow = await createFlow();
+    const id = await fail(flow);
+    const before = new Date().toISOString();
+    const first = await retry();
+    await finish(flow, first);
+    const until = new Date().toISOString();
+    const second = await retry();
+    await finish(flow, second);
+    const newest = second.body.retried[0].executionId;
+    for (const filter of [{ until: before }, { until }, { mode: 'execute' }, { version: 1 }]) {
+      const { body } = await retry({ ...filter, dryRun: true });
+      assert.deepEqual(body.matching, [newest], JSON.stringify(filter));
+    }
+    const page = await retry({ until, limit: 1 });
+    await finish(flow, page);
+    assert.deepEqual(repeats(page), [newest]);
+    const rest = await retry({ until, limit: 1, cursor: page.body.nextCursor });
+    assert.deepEqual(
+      [rest.body.retried, rest.body.refused.map((run: { executionId: string }) => run.executionId)],
+      [[], [id]],
+    );
+    assert.equal(await countRuns(), 4);
+  });
+
+  it('answers a repeated request the retries of newest attempts that the first one made', async () => {
+    const flow = await createFlow();
+    const ids = [await fail(flow), await fail(flow)];
+    const until = new Date().toISOString();
+    await finish(flow, await retry({ until }));
+    const keyed = { 'idempotency-key': 'newest' };
+    const first = await retry({ until }, keyed);
+    await finish(flow, first);
+    assert.equal(repeats(first).length, ids.length);
+    assert.deepEqual((await retry({ until }, keyed)).body, first.body);
+    assert.equal(await countRuns(), 3 * ids.length);
+  });
+
+  it('continues after the runs that the filter found, where their newest attempts could not be retried', async () => {
+    const flow = await createFlow();
+    const [other, id] = [await fail(flow), await fail(flow)];
+    const until = new Date().toISOString();
+    const first = await retry({ until, limit: 1 });
+    await finish(flow, first);
+    assert.deepEqual(repeats(first), [id]);
+    const newest = first.body.retried[0].executionId;
+    await weir.db.updateTable('run').set({ input: sql`'{}'` }).where('execution_id', '=', other).execute();
+    const { stop } = captureLog();
+    const answer = await retry({ until }).finally(stop);
+    await finish(flow, answer);
+    assert.deepEqual(
+      [repeats(answer), answer.body.stoppedBy, answer.body.nextCursor],
+      [[newest], 'INTERNAL_ERROR', id],
+    );
+  });
+
+  it('retries cancelled runs when it is asked for this outcome', async () => {
+    const flow = await createFlow();
+    const [failed, cancelled] = [await fail(flow), await fail(flow)];
+    const error = JSON.stringify({ code: 'CANCELLED', message: 'The run was cancelled.', reason: 'error' });
+    await weir.db.updateTable('run').set({ error }).where('execution_id', '=', cancelled).execute();
+    const answer = await retry({ outcome: 'cancelled' });
+    assert.deepEqual(repeats(answer), [cancelled]);
+    await finish(flow, answer);
+    assert.deepEqual((await retry({ outcome: 'failed', mode: 'execute', dryRun: true })).body.matching, [
+      failed,
+    ]);
   });
 
   it('retries no attempt of a run whose newest attempt is another one', async () => {
@@ -197,15 +305,22 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     const flow = await createFlow();
     await fail(flow);
     const filter = { flow: flow.split('/')[2], mode: 'execute', limit: 5 };
-    await finish(flow, await retry(filter));
+    const first = await retry(filter);
+    await finish(flow, first);
+    await complete(first);
     assert.deepEqual((await retry(filter)).body.retried, []);
     await fail(flow);
     await takeCredits();
     assert.equal((await retry(filter)).status, 402);
+    const entries = (await listEntries()).map(({ details: { bulk_id: id, ...details } }) => ({
+      id,
+      details,
+    }));
     assert.deepEqual(
-      await listEntries(),
-      [1, 0, 1].map((matching) => ({ details: { ...filter, on_version: 'original', matching } })),
+      entries.map(({ details }) => details),
+      [1, 0, 1].map((matching) => ({ ...filter, on_version: 'original', matching })),
     );
+    assert.deepEqual([entries[0]?.id, entries[1]?.id], [first.body.bulk_id, undefined]);
   });
 
   it('retries no run of which it could not leave an entry in the audit log', async () => {
@@ -231,6 +346,7 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     assert.equal(body.refused[0].executionId, keyed.body.executionId);
     assert.match(body.refused[0].errorMessage, /a key for openai/);
     await finish(flow, { body });
+    await complete({ body });
     const withKey = await retry({ mode: 'execute' }, headers);
     assert.deepEqual(repeats(withKey), [keyed.body.executionId]);
     await finish(flow, withKey);
@@ -248,6 +364,7 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     const answer = await retry({ errorCode: 'MODEL_UNAVAILABLE' });
     assert.deepEqual(repeats(answer), [first]);
     await finish(flow, answer);
+    await complete(answer);
     const rest = await retry({ mode: 'execute', dryRun: true });
     assert.deepEqual([rest.body.matching, rest.body.refused.length], [[second], 1]);
     assert.equal((await retry({ errorCode: 'no such code' })).status, 422);

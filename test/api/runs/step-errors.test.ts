@@ -66,6 +66,10 @@ describe('POST …/step, refused before its first byte', () => {
       ['TOOLS_INVALID', { tools: [...tools, ...tools] }],
       ['TOOLS_INVALID', { tools, toolChoice: { type: 'function', function: { name: 'other' } } }],
       ['TOOLS_INVALID', { tools: 'look' }],
+      [
+        'TOOLS_INVALID',
+        { tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'none' } } }] },
+      ],
       ['TOOL_NAME_INVALID', { tools: [{ type: 'function', function: { name: '1st' } }] }],
     ] as const)
       it(`${code}: ${JSON.stringify(sent).slice(0, 80)}`, async () => {

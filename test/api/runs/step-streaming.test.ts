@@ -7,6 +7,7 @@ import { stepEvents } from '../../../api/runs/step-events.ts';
 import { createUpdates } from '../../../api/runs/updates.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
+import { createRegistry } from '../../../platform/models/registry.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -108,7 +109,7 @@ describe('the stream of POST …/step', () => {
       const never = new Promise<undefined>(() => undefined);
       const { signal } = new AbortController();
       const events = stepEvents(
-        weir as never as ApiDeps,
+        { ...weir, registry: createRegistry() } as never as ApiDeps,
         createUpdates(weir.db),
         run,
         never,
@@ -158,12 +159,18 @@ describe('the stream of POST …/step', () => {
     });
     const never = new Promise<undefined>(() => undefined);
     const reading = new AbortController();
-    const events = stepEvents({ ...weir, db } as never as ApiDeps, createUpdates(looked), run, never, {
-      organizationId: 'a',
-      mayRead: async () => true,
-      reserve: async () => createFairQueue({ capacity: 1 }).acquire(''),
-      signal: reading.signal,
-    });
+    const events = stepEvents(
+      { ...weir, db, registry: createRegistry() } as never as ApiDeps,
+      createUpdates(looked),
+      run,
+      never,
+      {
+        organizationId: 'a',
+        mayRead: async () => true,
+        reserve: async () => createFairQueue({ capacity: 1 }).acquire(''),
+        signal: reading.signal,
+      },
+    );
     await events.next();
     const next = events.next();
     next.catch(() => undefined);

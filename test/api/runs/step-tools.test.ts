@@ -61,7 +61,8 @@ describe('POST …/step with tools', () => {
   it('pauses instead of block_completed, with all that the client needs to go on', async () => {
     const { flow, executionId, events } = await pause({ flow: await createFlow(), ids: ['c1', 'c2'] });
     assert.deepEqual(names(events), ['block_started', 'step_paused_for_tool_calls']);
-    const { toolCallMessages, toolCalls, resumeState, ...rest } = only(events, 'step_paused_for_tool_calls');
+    const paused = only(events, 'step_paused_for_tool_calls');
+    const { toolCallMessages, toolCalls, resumeState, cost, blocks, ...rest } = paused;
     assert.deepEqual(rest, {
       runId: executionId,
       executionId,
@@ -78,6 +79,8 @@ describe('POST …/step with tools', () => {
     );
     assert.equal(toolCallMessages[0].content, 'ask: ma');
     assert.deepEqual(toolCalls, toolCallMessages[1].tool_calls);
+    const [block] = blocks;
+    assert.deepEqual([blocks.length, block.status, block.usage.cost], [1, 'paused', cost]);
     const state = await get(`${flow}/jobs/${executionId}`);
     assert.deepEqual(
       [state.status, state.pausedAtStep, state.resumeState],

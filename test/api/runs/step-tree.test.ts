@@ -129,6 +129,8 @@ describe('POST …/step: the tree of steps', () => {
         const path = await publishUnchecked(definition);
         const { problems } = await refused(step(path, { stepIndex: 0, message: 'm' }), 400, 'INVALID_TREE');
         assert(problems.length > 0 && problems.every(({ message }: { message: string }) => message));
+        for (const { path, step_id } of problems)
+          if (path.startsWith('steps[')) assert.notEqual(step_id, undefined);
       });
 
     describe('STALE_TREE', () => {

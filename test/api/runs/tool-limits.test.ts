@@ -12,6 +12,7 @@ import {
 import { mostOf } from '../../../platform/json-text/measure-json.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
+import { fanOut } from '../../platform/json-schema/multiplying-schemas.ts';
 import { readEvents } from '../../sse.ts';
 import { createStepClient, only } from './step-client.ts';
 import { asking, type Body, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
@@ -124,6 +125,30 @@ describe('tools of a request', () => {
   for (const [rule, tools, field] of invalid)
     it(`TOOLS_INVALID: 400 that names the field for ${rule}`, async () => {
       assert.deepEqual((await refuse({ tools }, 'TOOLS_INVALID')).fields, [field]);
+    });
+
+  const noSchemas: [string, Body, string, RegExp][] = [
+    ['an unknown type', { properties: { city: { type: 'text' } } }, '/properties/city/type', /write string/],
+    ['properties that are a list', { type: 'object', properties: ['city'] }, '/properties', /object/],
+    ['a reference to nothing', { properties: { a: { $ref: '#/$defs/a' } } }, '/properties/a/$ref', /nothing/],
+    ['a reference to elsewhere', { $ref: 'https://example.com/a' }, '/$ref', /inside the schema/],
+    ['references that multiply', fanOut(40) as Body, '', /steps/],
+  ];
+  for (const [rule, parameters, path, message] of noSchemas)
+    it(`TOOLS_INVALID: 400 that names the tool and the place for parameters with ${rule}`, async () => {
+      const tools = [weather, { type: 'function', function: { name: 'look', parameters } }];
+      for (const url of [flow, `${flow}/v1`]) {
+        const { status, body } = await h.execute(url, { tools });
+        const { code, tool, path: place, message: text, errors } = body.detail;
+        assert.deepEqual([status, code, tool, place], [400, 'TOOLS_INVALID', 'look', path]);
+        assert.match(text, /parameters of look: .* cannot be used/);
+        assert.match(text, message);
+        assert.deepEqual(
+          errors.map(({ field }: Body) => field),
+          ['tools.1.function.parameters'],
+        );
+      }
+      assert.equal(h.models.calls.length, 0);
     });
 
   for (const name of ['', '1a', '-a', 'a b', 'a.b', 'é', 'a\n', 'a\0', 'a'.repeat(65)])

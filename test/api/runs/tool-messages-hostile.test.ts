@@ -166,7 +166,7 @@ describe('hostile tool-call messages', () => {
 
   it('may hold any characters: ids, arguments and contents reach caller and model unchanged', async () => {
     const odd = '\0 \ud800 \u2028 😀 " \\ {{message}} $&';
-    const calls = [toolCall(odd, odd), toolCall('\0')];
+    const calls = [toolCall(odd, JSON.stringify({ [odd]: odd })), toolCall('\0')];
     h.models.will(callTools(calls, odd), callTools([toolCall(`${odd}!`)]), answer(odd), answer('end'));
     const first = await h.pause(flow, { message: odd });
     assert.deepEqual(first.toolCalls, calls);

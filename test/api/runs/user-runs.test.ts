@@ -1,6 +1,6 @@
 // Users run flows as API keys do.
 import assert from 'node:assert/strict';
-import { passthrough } from '../../blocks.ts';
+import { code, passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
@@ -49,6 +49,28 @@ describe('runs of users', () => {
       models.calls.map(({ headers }) => headers.authorization),
       ['Bearer sk-of-the-call', 'Bearer sk-first'],
     );
+  });
+
+  it('keep the environment of the run that they repeat, alone and in bulk', async () => {
+    const flow = await weir.createFlow(acme, [code('a', 'throw new Error("no");')]);
+    const { executionId } = (await execute(flow, acme.key, { message: 'm' })).body;
+    await weir.db
+      .updateTable('run')
+      .set({ environment: 'test' })
+      .where('execution_id', '=', executionId)
+      .execute();
+    const asUser = (path: string, body = {}) => weir.call('POST', path, { key: acme.token.member, body });
+    const started = [
+      (await asUser(`${flow}/jobs/${executionId}/rerun`)).body,
+      (await asUser(`${flow}/jobs/${executionId}/retry`)).body,
+    ];
+    for (const run of started) await weir.finish(flow, run.executionId, acme.key);
+    const filter = { flow: flow.split('/')[2], environment: 'test' };
+    const bulk = await asUser(`/projects/${acme.projectId}/runs/retry`, filter);
+    started.push(...bulk.body.retried);
+    assert.equal(started.length, 3);
+    for (const run of started)
+      assert.equal((await weir.finish(flow, run.executionId, acme.key)).body.environment, 'test');
   });
 
   it('share Idempotency-Keys with the API keys of the project, and with no other project', async () => {

@@ -4,9 +4,9 @@ import { hang } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 import type { TestsWeir } from './tests-harness.ts';
 
-export const CASES = 6;
+export const CASES = 10;
 /** As many as run at a time. */
-export const BEGUN = 4;
+export const BEGUN = 8;
 
 /** Starts a test run whose first cases have asked a model, which has not answered; `before`: the calls of models until then. */
 export async function holdTestRun(tests: TestsWeir) {

@@ -66,6 +66,7 @@ describe('the test runs of a flow', () => {
       test_run_id: ids[2],
       flow_id: flowId,
       status: 'completed',
+      version: 0,
       ...{ total: 2, passed: 1, failed: 1, errors: 0, pending: 0, cost: 0 },
       started_by: `api_key/${keyId}`,
     });

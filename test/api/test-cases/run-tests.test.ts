@@ -4,7 +4,7 @@ import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runAllTests, runTestCase } from '../../../api/test-cases/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-cases/test-case.ts';
 import { updateDraft } from '../../../db/flows/flows.ts';
-import { listVersions, publishVersion } from '../../../db/flows/versions.ts';
+import { listVersions, publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
@@ -106,6 +106,42 @@ describe('test runs', () => {
     assert.equal(rows[0]?.flow_version_id, rows[1]?.flow_version_id, 'the same content is kept once');
   });
 
+  it('run a published version or the one in production when asked, which the test run and the runs name', async () => {
+    const { deps, ada, weir } = tests;
+    const flowId = await tests.draft([code('a', 'return 1;')]);
+    const id = await tests.testCase(flowId, { type: 'equals', value: 1 });
+    await assert.rejects(runTestCase(deps, ada, id, { version: 'production' }), { code: 'VALIDATION_ERROR' });
+    await publishVersion(weir.db, flowId, 'one');
+    await updateDraft(weir.db, flowId, { steps: [code('a', 'return 2;')] });
+    assert.equal(await publishVersion(weir.db, flowId, 'two'), 2);
+    await setProductionVersion(weir.db, flowId, 2);
+    // An unfinished draft is no obstacle.
+    await updateDraft(weir.db, flowId, { steps: [llm('a', 'm', '')] });
+    const [first, production] = [
+      await runTestCase(deps, ada, id, { version: 1 }),
+      await runAllTests(deps, ada, flowId, { version: 'production' }),
+    ];
+    assert.deepEqual([first.version, first.passed], [1, 1]);
+    assert.deepEqual([production.version, production.failed], [2, 1]);
+    await assert.rejects(runTestCase(deps, ada, id), { code: 'INVALID_TREE' });
+    for (const version of [3, 7])
+      await assert.rejects(runTestCase(deps, ada, id, { version }), {
+        code: 'VALIDATION_ERROR',
+        message: RegExp(`there is no version ${version}`),
+      });
+    const rows = await weir.db
+      .selectFrom('run')
+      .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+      .select(['flow_version.version'])
+      .where('run.flow_id', '=', flowId)
+      .orderBy('version')
+      .execute();
+    assert.deepEqual(
+      rows.map(({ version }) => version),
+      [1, 2],
+    );
+  });
+
   it('are listed and read over HTTP as runs of version 0, whose fork goes on with the draft', async () => {
     const { weir, tenant } = tests;
     const flow = await weir.createFlow(tenant, [passthrough('a')]);
@@ -130,9 +166,9 @@ describe('test runs', () => {
     assert.deepEqual([v0.status, v0.body.detail.code], [400, 'INVALID_VERSION']);
   });
 
-  it('run all cases of a flow, four at a time, and sum them up in their order', async () => {
+  it('run all cases of a flow, eight at a time, and sum them up in their order', async () => {
     const flowId = await tests.draft([llm('a', '{{message}}', 'demo/chat')]);
-    const expectations = ['one', 'two', 'three', 'one', 'one', 'one'].map((value) => ({
+    const expectations = ['one', 'two', 'three', ...Array(7).fill('one')].map((value) => ({
       type: 'equals',
       value,
     }));
@@ -140,18 +176,18 @@ describe('test runs', () => {
     for (const expectation of expectations) ids.push(await tests.testCase(flowId, expectation));
     const { models, weir } = tests;
     const held: Parameters<typeof hang>[0][] = [];
-    const four = Promise.withResolvers<void>();
+    const eight = Promise.withResolvers<void>();
     models.will(
       ...expectations.map(() => (response: (typeof held)[number]) => {
         held.push(response);
-        if (held.length === 4) four.resolve();
-        if (held.length > 4) answer('one')(response);
+        if (held.length === 8) eight.resolve();
+        if (held.length > 8) answer('one')(response);
       }),
     );
     const running = runAllTests(tests.deps, tests.ada, flowId);
-    await four.promise;
-    assert.equal(held.length, 4);
-    // Nothing else is begun while four are under way, as the engine knows; those that follow are answered at once.
+    await eight.promise;
+    assert.equal(held.length, 8);
+    // Nothing else is begun while eight are under way, as the engine knows; those that follow are answered at once.
     const { id } = await weir.db
       .selectFrom('test_run')
       .select('id')
@@ -161,17 +197,17 @@ describe('test runs', () => {
     const begun = events?.filter(
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acceptTest',
     );
-    assert.equal(begun?.length, 4);
-    for (const response of held.slice(0, 4)) answer('one')(response);
+    assert.equal(begun?.length, 8);
+    for (const response of held.slice(0, 8)) answer('one')(response);
     const { passed, failed, errors, pending, total, status, results } = await running;
-    assert.deepEqual([total, passed, failed, errors, pending, status], [6, 4, 2, 0, 0, 'completed']);
+    assert.deepEqual([total, passed, failed, errors, pending, status], [10, 8, 2, 0, 0, 'completed']);
     assert.deepEqual(
       results.map((result) => result.test_case_id),
       ids,
     );
     assert.deepEqual(
       results.map((result) => result.status),
-      ['passed', 'failed', 'failed', 'passed', 'passed', 'passed'],
+      ['passed', 'failed', 'failed', ...Array(7).fill('passed')],
     );
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createTestCase, deleteTestCase, newTestCase } from '../../../api/test-cases/test-case.ts';
+import { createTestCase, deleteTestCase } from '../../../api/test-cases/test-case.ts';
+import { newTestCase } from '../../../api/test-cases/test-case-fields.ts';
 import { findTestCase, listTestCases, loadTestCases } from '../../../db/test-runs/test-cases.ts';
 import { TEST_CASES_MAX } from '../../../flow/test-case.ts';
 import { passthrough } from '../../blocks.ts';
@@ -44,7 +45,7 @@ describe('test cases', () => {
     assert.equal((await findTestCase(tests.deps.db, first.test_case_id))?.input.message, 'other');
     await deleteTestCase(tests.deps, tests.ada, first.test_case_id);
     assert.deepEqual(await listCases(), []);
-    const entry = { actor: 'ada', details: { flow_id: flowId } };
+    const entry = { actor: 'ada', details: { flow_id: flowId, name: 'n' } };
     assert.deepEqual(await auditLogOf(first.test_case_id), [
       { ...entry, action: 'test_case.create' },
       { ...entry, action: 'test_case.replace' },

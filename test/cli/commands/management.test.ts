@@ -71,6 +71,15 @@ describe('weir on a laptop that has a token and nothing else', () => {
     await fail(2, run('member', 'add', 'acme', 'bob', '--role', 'owner'));
   });
 
+  it('hands an organization on, and leaves it', async () => {
+    await succeed('org', 'create', 'handed-on');
+    assert.match(await fail(1, run('member', 'leave', 'handed-on')), /the only owner/);
+    await succeed('member', 'add', 'handed-on', 'bob|1');
+    assert.equal((await succeedJson('member', 'set-role', 'handed-on', 'bob|1', 'owner')).role, 'owner');
+    assert.equal(await succeed('member', 'leave', 'handed-on'), 'You have left handed-on.\n');
+    assert.doesNotMatch(await succeed('org', 'list'), /handed-on/);
+  });
+
   it('lists the models that work for an organization', async () => {
     const models = await succeedJson('models', 'acme');
     assert.ok(models.some(({ model }: { model: string }) => model.startsWith('openai/')));

@@ -112,6 +112,17 @@ describe('weir', () => {
       assert.equal(requests[3]?.url, '/api/v1/seq/o/p/f/v3/jobs/id');
     });
 
+    it('prints a line for each note about the cost, before the result', async () => {
+      const notes = ['demo/x is in no list of models.', 'demo/y\u001b is in no list of models.'];
+      answers = [start, { status: 200, body: { ...state, status: 'completed', result: 1, notes } }];
+      const out = await succeed('run', 'o/p/f', '--message', 'hi', '--follow');
+      assert.deepEqual(out.split('\n').slice(3, 6), [
+        'note: demo/x is in no list of models.',
+        'note: demo/y\u{fffd} is in no list of models.',
+        'Completed in 20 ms, 1 credits:',
+      ]);
+    });
+
     it('prints a line for a block that takes long or was refused, once for each attempt', async () => {
       const under = (more: object) => ({
         ...state,

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import { code, llm } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
+import { answer, type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { fail, weirIn } from '../cli-harness.ts';
@@ -23,7 +23,10 @@ describe('weir runs', () => {
     tenant = await weir.createTenant();
     const { organizationId } = tenant;
     await insertMember(weir.db, { organizationId, userId: 'ann', role: 'member' });
-    flow = await weir.createFlow(tenant, [code('first', 'return 1'), code('second', 'return input + 1')]);
+    flow = await weir.createFlow(tenant, [
+      code('first', 'return 1'),
+      code('second', 'console.info({ input }); return input + 1'),
+    ]);
     failing = await weir.createFlow(tenant, [
       code('first', 'return 1'),
       code('broken', 'throw new Error("no")'),
@@ -95,6 +98,16 @@ describe('weir runs', () => {
     );
   });
 
+  it('shows the price of a model that is in no list', async () => {
+    const path = await weir.createFlow(tenant, [llm('ask', 'x', 'demo/of-tomorrow')]);
+    models.will(answer('done'));
+    const shown = await succeed(['runs', 'show', await follow(path)]);
+    assert.match(
+      shown,
+      / credits\nnote: demo\/of-tomorrow is in no list of models\. .* are charged like .*\n\n/,
+    );
+  });
+
   it('shows the block under way of a run that has not ended', async () => {
     const path = await weir.createFlow(tenant, [llm('ask', 'x', 'demo/chat')]);
     models.will(hang);
@@ -113,7 +126,7 @@ describe('weir runs', () => {
     const executionId = await follow(flow);
     const shown = await succeed(['runs', 'block', executionId, 'second']);
     assert.match(shown, /^completed second \(second\) /);
-    assert.match(shown, /^input: 1\nsent: .*return input \+ 1.*\noutput: 2$/m);
+    assert.match(shown, /^input: 1\nsent: .*return input \+ 1.*\noutput: 2\nconsole.info: {"input": 1}$/m);
     assert.equal(await succeed(['runs', 'block', executionId, 'second', '--value', 'output']), '2\n');
     await fail(1, weirIn(byKey(), ['runs', 'block', executionId, 'nosuch']));
   });
@@ -155,7 +168,10 @@ describe('weir runs', () => {
       await fail(1, weirIn(byKey(), ['runs', 'rerun', executionId, '--on-version', '9'])),
       /no published version with this number/,
     );
-    await fail(2, weirIn(byKey(), ['runs', 'rerun', executionId, '--on-version', 'latest']));
+    assert.match(
+      await fail(2, weirIn(byKey(), ['runs', 'rerun', executionId, '--on-version', 'latest'])),
+      /Give original or production, or the number of a version\./,
+    );
   });
 
   it('names the runs that it has started when others are refused', async () => {

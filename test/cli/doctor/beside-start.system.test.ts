@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { takeStartLock } from '../../../dev/processes/process-lock.ts';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
-import { SECRETS_KEYS, type Weir } from '../../harness.ts';
+import { PEPPER, SECRETS_KEYS, type Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
-import { PEPPER, spawnWeir } from '../cli-harness.ts';
+import { spawnWeir } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
 

@@ -7,13 +7,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
+import { openAccount } from '../../db/credits/ledger-fixture.ts';
+import { createTestDatabase } from '../../db/test-database.ts';
 import type { IdentityProvider } from '../../fakes/identity-provider.ts';
 import { startProgram } from '../../faults/processes.ts';
-import { SECRETS_KEYS, type Weir } from '../../harness.ts';
+import { PEPPER, SECRETS_KEYS, type Weir } from '../../harness.ts';
 import { createOrganization } from '../../organization.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { PEPPER, spawnWeir } from '../cli-harness.ts';
+import { spawnWeir } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
 
@@ -114,6 +116,55 @@ describe('weir doctor', () => {
     assert.match(errors[0]?.message ?? '', /under the key test, which is not in WEIR_SECRETS_KEYS\.$/);
     assert.match(errors[0]?.mend ?? '', /secrets\.md/);
     for (const secret of ['sk-first', other, SECRETS_KEYS]) assert.ok(!stdout.includes(secret));
+  });
+
+  it('says that the pepper is not that of API keys', async () => {
+    assert.equal(await errorOf('secrets', {}), '');
+    assert.match(
+      await errorOf('secrets', { WEIR_API_KEY_PEPPER: 'a-secret'.repeat(4) }),
+      /^WEIR_API_KEY_PEPPER is not the pepper that API keys were made with/,
+    );
+  });
+
+  it('says how many of the last model calls failed, and with what', async () => {
+    const database = await createTestDatabase();
+    const env = { DATABASE_URL: database.url, OPENAI_API_KEY: 'a-secret', OPENAI_BASE_URL: weir.url };
+    const callsOf = async () => {
+      const { findings } = await examine(env);
+      return findings.find(({ check, message }) => check === 'models' && message.includes(' of openai '));
+    };
+    const end = async (count: number, error?: object) => {
+      const { runs } = await openAccount(database.db, 0, 1);
+      await sql`update run set execution_id = timed_id() where execution_id = ${runs[0]}`.execute(
+        database.db,
+      );
+      await sql`
+        insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, error, model, latency_ms,
+          attempts, started_at, finished_at)
+        select max(execution_id::text)::uuid, n::text, 'ask', 'ask', 'llm', ${error ? 'failed' : 'completed'}, '{}',
+          ${error ? JSON.stringify(error) : null}::json, 'openai/gpt', 1, 1, now(), now()
+        from run, generate_series(1, ${count}) as n group by n`.execute(database.db);
+    };
+    try {
+      assert.equal((await callsOf())?.message, 'No call of openai ended in the last 15 minutes.');
+      await end(3);
+      const fine = await callsOf();
+      assert.equal(fine?.message, '0 of the last 3 calls of openai in the last 15 minutes failed.');
+      assert.equal(fine.state, 'ok');
+      await end(2, { code: 'MODEL_UNAVAILABLE', message: 'unavailable (status 429): a-secret' });
+      assert.equal((await callsOf())?.state, 'warning');
+      await end(5, { code: 'MODEL_KEY_REJECTED', message: 'rejected (status 401): a-secret' });
+      const wrong = await callsOf();
+      assert.equal(wrong?.state, 'error');
+      assert.equal(
+        wrong.message,
+        '7 of the last 10 calls of openai in the last 15 minutes failed: ' +
+          '5 MODEL_KEY_REJECTED (status 401), 2 MODEL_UNAVAILABLE (status 429).',
+      );
+      assert.match(wrong.mend ?? '', /^Correct OPENAI_API_KEY/);
+    } finally {
+      await database.drop();
+    }
   });
 
   it('names every variable that is wrong', async () => {

@@ -58,6 +58,32 @@ describe('weir flow push', () => {
     assert.match(await succeed('push', '--check', at('change.yaml')), / is as .*change\.yaml says\./);
   });
 
+  it('shows notes at their steps, also with --check and when a version is published', async () => {
+    await write('noted.yaml', flowFile('noted', 'const a = 1;'));
+    const note =
+      /^ {2}note: steps\[0\]\.prompt \(step-0\): The code never returns a value, so the output is null: add a return\.$/m;
+    const checked = await flow('push', '--check', at('noted.yaml'));
+    assert.equal(checked.code, 1);
+    assert.match(checked.stdout, note);
+    const [pushed] = await succeedJson('push', at('noted.yaml'));
+    assert.deepEqual(
+      pushed.notes.map(({ step_id }: { step_id: string }) => step_id),
+      ['step-0'],
+    );
+    assert.match(await succeed('publish', flowOf('noted'), '--note', 'first'), note);
+    const production = await succeed('push', '--production', at('noted.yaml'));
+    assert.equal(production.match(/note:/g)?.length, 1);
+  });
+
+  it('names the step of each problem', async () => {
+    await write('unfinished.yaml', flowFile('unfinished', 'return outputs.none;'));
+    const [{ problems }] = await succeedJson('push', at('unfinished.yaml'));
+    assert.deepEqual(
+      problems.map(({ path, step_id }: { [field: string]: string }) => [path, step_id]),
+      [['steps[0].prompt', 'step-0']],
+    );
+  });
+
   it('refuses to replace an edit made elsewhere, says which, and replaces it with --force', async () => {
     await write('edited.yaml', flowFile('edited', 'return 1;'));
     await succeed('push', at('edited.yaml'));
@@ -99,6 +125,36 @@ describe('weir flow push', () => {
     assert.match(await refused('push', at('shallow/moved.yaml')), /fetch-depth: 0/);
   });
 
+  it('with --check compares production too, and exits with 1 when it differs', async () => {
+    const check = () => flow('push', '--check', '--json', at('live.yaml'));
+    await write('live.yaml', flowFile('live', 'return 1;'));
+    await succeed('push', at('live.yaml'));
+    assert.match(await succeed('push', '--check', at('live.yaml')), /\n {2}In production: no version\.\n$/);
+    await succeed('push', at('live.yaml'), '--production');
+    assert.match(
+      await succeed('push', '--check', at('live.yaml')),
+      /^The draft of \S+\/live is as .*live\.yaml says\.\n {2}In production: version 1, as the file says\.\n$/,
+    );
+    await write('live.yaml', flowFile('live', 'return 2;'));
+    await succeed('push', at('live.yaml'));
+    const { code, stdout } = await check();
+    const [{ differs, changes, production }] = JSON.parse(stdout);
+    assert.deepEqual([code, differs, changes, production.version], [1, true, [], 1]);
+    assert.deepEqual(
+      production.changes.map(({ step_id, field, from, to }: { [field: string]: string }) => [
+        step_id,
+        field,
+        from,
+        to,
+      ]),
+      [['step-0', 'prompt', 'return 1;', 'return 2;']],
+    );
+    assert.match(
+      (await flow('push', '--check', at('live.yaml'))).stdout,
+      /version 1, which differs\. From it to \S+live\.yaml:\n {2}step-0\.prompt: "return 1;" → "return 2;"\n$/,
+    );
+  });
+
   it('with --check changes nothing, and exits with 1 when a file differs or its flow does not exist', async () => {
     await write('checked.yaml', flowFile('checked', 'return 1;'));
     const absent = await flow('push', '--check', at('checked.yaml'));
@@ -118,7 +174,7 @@ describe('weir flow push', () => {
     for (const args of [[], ['--check']])
       assert.match(
         await succeed('push', ...args, at('todo.yaml')),
-        /line 4: steps\[0\]\.model: An llm block needs a model/,
+        /line 4: steps\[0\]\.model: A model block needs a model/,
       );
     await write('wrong.yaml', 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: code\n');
     await write('wrong.tests.yaml', '- name: x\n  mesage: y\n');

@@ -52,8 +52,23 @@ describe('weir flow', () => {
     assert.match(await refused('versions', flowOf('todo')), /The flow \S+ does not exist/);
     await succeed('push', at('todo.yaml'));
     assert.match(await refused('publish', at('todo.yaml'), '--note', 'x'), ofFile);
-    const ofPath = /\/todo is not finished, .*:\n[\s\S]*^steps\[0\]\.model: /m;
+    const ofPath = /\/todo is not finished, .*:\n[\s\S]*^steps\[0\]\.model \(llm\): /m;
     assert.match(await refused('publish', flowOf('todo'), '--note', 'x'), ofPath);
+  });
+
+  it('leaves it to the service which models there are', async () => {
+    const text = (slug: string, model: string) =>
+      `name: M\nslug: ${slug}\nsteps:\n  - step_id: ask\n    processor_type: llm\n    model: ${model}\n    prompt: x\n`;
+    await write('own.yaml', text('own', 'nobody/model'));
+    const checked = await succeed('check', at('own.yaml'));
+    assert.match(checked, /own\.yaml can be published\.\n {2}note: .*"nobody\/model" is not a known model/);
+    for (const args of [[], [], ['--check']]) {
+      const pushed = await succeed('push', ...args, at('own.yaml'));
+      assert.match(pushed, /to do before it can be published: steps\[0\]\.model: "nobody\/model" is not/);
+      assert.doesNotMatch(pushed, /The service decides/);
+    }
+    const unknown = /\/own is not finished \(.*own\.yaml\), .*:\n[\s\S]*"nobody\/model" is not a known model/;
+    assert.match(await refused('push', at('own.yaml'), '--production'), unknown);
   });
 
   it('compares a file with its draft, and any two versions, line by line where texts have lines', async () => {

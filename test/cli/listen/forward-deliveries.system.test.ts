@@ -169,9 +169,9 @@ describeWith(['openssl'], 'weir listen --forward-to', () => {
       const { command, callbackUrl, nextLine } = await listen({ url: proxy.url });
       const errors = createInterface({ input: command.stderr })[Symbol.asyncIterator]();
       proxy.cut();
-      assert.match((await errors.next()).value ?? '', /Trying again\.$/);
+      assert.match((await errors.next()).value ?? '', /Trying again\."\}$/);
       await proxy.restore();
-      assert.equal((await errors.next()).value, 'Connected.');
+      assert.equal((await errors.next()).value, '{"note":"Connected."}');
       const executionId = await startJob(callbackUrl);
       assert.equal((await nextLine()).executionId, executionId);
       await ended('succeeded');

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { parseApiKey, secretMatches } from '../../../api/auth/api-key.ts';
 import { findOperatorKey } from '../../../db/tenants/operator-keys.ts';
 import { takeStartLock } from '../../../dev/processes/process-lock.ts';
+import { PEPPER } from '../../harness.ts';
 import { getSharedWeir, type SharedWeir } from '../../shared-weir.ts';
-import { fail, PEPPER, useDatabase, weirIn } from '../cli-harness.ts';
+import { fail, useDatabase, weirIn } from '../cli-harness.ts';
 import { createOperator, type Operator } from '../operator-cli.ts';
 
 const CREATE = ['operator', 'create', '--name', 'ann'];
@@ -28,6 +29,19 @@ describe('weir operator create', () => {
     const { WEIR_API_KEY_PEPPER: _, ...env } = cli.env;
     const said = await fail(1, weirIn(env as typeof cli.env, CREATE));
     assert.match(said, /^WEIR_API_KEY_PEPPER is not set\. Set the value of the service/);
+  });
+
+  it('makes no key under another pepper unless --new-pepper says that it is new', async () => {
+    await weirIn(cli.env, CREATE);
+    const changed = { ...cli.env, WEIR_API_KEY_PEPPER: 'another-'.repeat(4) };
+    assert.match(
+      await fail(1, weirIn(changed, CREATE)),
+      /^WEIR_API_KEY_PEPPER is not the pepper of the service: the key would not work\./,
+    );
+    assert.equal((await weirIn(changed, [...CREATE, '--new-pepper'])).code, 0);
+    assert.equal((await weirIn(changed, CREATE)).code, 0);
+    await fail(1, weirIn(cli.env, CREATE));
+    assert.equal((await weirIn(cli.env, [...CREATE, '--new-pepper'])).code, 0);
   });
 
   it('takes the database and the pepper of a local npm start that runs when no variable is set', async () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fail, PEPPER, ROOT, useDatabase, weirIn } from '../cli-harness.ts';
+import { PEPPER } from '../../harness.ts';
+import { fail, ROOT, useDatabase, weirIn } from '../cli-harness.ts';
 
 describe('secrets from files', () => {
   const { cli } = useDatabase();

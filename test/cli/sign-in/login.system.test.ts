@@ -15,9 +15,11 @@ describe('weir login', () => {
   let service: SignInWeir;
   let folder: string;
   let url: string;
+  /** How far the clock of used refresh tokens is ahead, in milliseconds. */
+  let ahead = 0;
   before(async () => {
     const env = { WEIR_CLI_CLIENT_ID: 'weir-cli', WEIR_CLI_SCOPES: 'openid manage' };
-    service = await startSignInWeir({ worker: false, env });
+    service = await startSignInWeir({ worker: false, env, now: () => Date.now() + ahead });
     url = service.weir.url;
   });
   after(() => service.stop());
@@ -53,7 +55,7 @@ describe('weir login', () => {
   }
   const beginInBrowser = () => begin(['login', url], { BROWSER: '/bin/true' });
 
-  async function signIn(): Promise<void> {
+  async function signIn() {
     const { address, ended } = await beginInBrowser();
     const back = await consent(createBrowser(service.identity.issuer), address, service.account);
     const page = await fetch(back);
@@ -63,6 +65,7 @@ describe('weir login', () => {
     const { accessToken, refreshToken } = stored().services[url];
     for (const token of [accessToken, refreshToken])
       assert.equal(`${stdout}${stderr}`.includes(token), false);
+    return { stderr };
   }
 
   it('signs in with a browser on this machine, and later commands need nothing but its session', async () => {
@@ -122,20 +125,34 @@ describe('weir login', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('says before the sign-in that the sessions cannot be kept, or cannot be read', async () => {
+  it('says before the sign-in that the sessions cannot be kept', async () => {
     writeFileSync(path.join(folder, 'weir'), 'a file in the place of the folder');
     assert.match(await fail(1, weir('login', url)), /^No session can be kept in \S+weir \(/);
-    rmSync(path.join(folder, 'weir'));
-    mkdirSync(path.join(folder, 'weir'));
-    for (const broken of ['{"accessToken": secret', '[]', '{"services":{"http://x":"secret"}}']) {
-      writeFileSync(file(), broken);
-      for (const args of [['login', url], ['whoami']]) {
-        const said = await fail(1, weir(...args));
-        assert.match(said, /sessions\.json cannot be read as the sessions of weir login\. Delete it/);
+  });
+
+  const broken: [what: string, make: () => void, why: RegExp][] = [
+    ['that is not JSON', () => writeFileSync(file(), '{"accessToken": secret'), /it is not JSON/],
+    ['of another form', () => writeFileSync(file(), '{"services":{"http://x":"secret"}}'), /another form/],
+    ['that is a folder', () => mkdirSync(path.join(file(), 'secret'), { recursive: true }), /it is a folder/],
+  ];
+  for (const [what, make, why] of broken)
+    it(`replaces a session file ${what}, about which other commands say what to do`, async () => {
+      mkdirSync(path.join(folder, 'weir'));
+      make();
+      for (const command of ['whoami', 'logout']) {
+        const said = await fail(1, weir(command));
+        assert.match(said, /sessions\.json cannot be read as the sessions of weir login: /);
+        assert.match(said, why);
+        assert.match(said, /\. Sign in again with weir login, which replaces it\./);
         assert.doesNotMatch(said, /secret/);
       }
-    }
-  });
+      assert.match((await signIn()).stderr, /It is replaced once you are signed in\.\n/);
+      assert.deepEqual(Object.keys(stored().services), [url]);
+      assert.equal((await weir('whoami')).code, 0);
+      rmSync(file());
+      make();
+      await signIn();
+    });
 
   it('signs in by a code where no browser can be opened', async () => {
     const { address, ended } = await begin(['login', url]);
@@ -171,6 +188,8 @@ describe('weir login', () => {
     assert.notEqual(renewed.refreshToken, before.services[url].refreshToken);
 
     writeFileSync(file(), JSON.stringify(before));
+    // A lost answer can be repeated for 30 seconds.
+    ahead = 30_000;
     assert.match(
       await fail(1, weir('whoami')),
       /^Your session at \S+ has ended\. Sign in again: weir login http/,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseFutureDate } from '../../../cli/terminal/parse-argument.ts';
+import { searchFilter } from '../../../api/runs/run-filters.ts';
+import { parseField, parseFutureDate } from '../../../cli/terminal/parse-argument.ts';
 
 describe('a date on which something expires', () => {
   it('is a day in UTC, or a time with its offset', () => {
@@ -11,5 +12,11 @@ describe('a date on which something expires', () => {
 
   it('is in the future', () => {
     assert.throws(() => parseFutureDate('2020-01-31'), /in the past/);
+  });
+});
+
+describe('an option that the service takes as a field of a query', () => {
+  it('is refused in the words of the service', () => {
+    assert.throws(() => parseField(searchFilter)('ab'), /^\w+: It must have at least 3 characters\.$/);
   });
 });

@@ -48,7 +48,7 @@ describe('what the first page loads', () => {
     );
   });
 
-  it('has neither the graph nor the code editor nor charts', () => {
+  it('has neither the graph nor the code editor, charts or the parser of Markdown', () => {
     const scripts = load(FIRST_PAGES)
       .map((file) => read(file).toString())
       .join('\n');
@@ -56,6 +56,7 @@ describe('what the first page loads', () => {
       ['React Flow', 'react-flow__'],
       ['CodeMirror', 'cm-editor'],
       ['uPlot', 'u-legend'],
+      ['marked', 'github.com/markedjs/marked'],
     ] as const)
       assert.ok(!scripts.includes(mark), part);
   });

@@ -9,4 +9,8 @@ describe('the search text for flows in the address', () => {
     assert.deepEqual(readFlowsSearch({ search: '' }), {});
     assert.deepEqual(readFlowsSearch({ search: ['a'] }), {});
   });
+  it('comes with the dialog to open, where there is one', () => {
+    assert.deepEqual(readFlowsSearch({ open: 'import' }), { open: 'import' });
+    assert.deepEqual(readFlowsSearch({ open: 'other' }), {});
+  });
 });

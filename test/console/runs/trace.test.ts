@@ -47,6 +47,11 @@ describe('the block in the address', () => {
       view: 'graph',
     });
     assert.deepEqual(parseRunView({ block: 12 }), { block: '12' });
+    assert.deepEqual(parseRunView({ list: { flow: 'hello', version: 2, other: 1 } }), {
+      list: { flow: 'hello', version: 2 },
+    });
+    for (const list of ['all', {}, { flow: '<script>' }])
+      assert.deepEqual(parseRunView({ list }), { list: 'all' });
     for (const search of [
       { block: '' },
       { block: 'x'.repeat(1_001) },
@@ -135,7 +140,15 @@ function ran(stepId: string, callId: string, iterations?: number[]): Execution {
     status: 'completed',
     attempts: 1,
     model: null,
-    usage: { promptTokens: 0, completionTokens: 0, cost: 0.5, ms: 0 },
+    usage: {
+      promptTokens: 0,
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      completionTokens: 0,
+      reasoningTokens: 0,
+      cost: 0.5,
+      ms: 0,
+    },
     callId,
     startedAt: TIME,
     finishedAt: TIME,

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { actionName, actionOptions } from '../../../console/settings/audit-actions.ts';
 import { dropSaved } from '../../../console/settings/drop-saved.ts';
 import { groupModels } from '../../../console/settings/group-models.ts';
 import { expiryOf } from '../../../console/settings/key-expiry.ts';
@@ -18,6 +21,29 @@ describe('the time range of the audit log', () => {
   it('begins at a full hour, so that the list is not fetched again each moment', () =>
     assert.equal(sinceOf('day', NOW), '2026-11-22T02:00:00.000Z'));
   it('is open for any time', () => assert.equal(sinceOf(undefined, NOW), undefined));
+});
+
+describe('the actions of the audit log', () => {
+  const ROOT = path.join(import.meta.dirname, '../../..');
+  const recorded = globSync('{api,db}/**/*.ts', { cwd: ROOT })
+    .flatMap((file) => readFileSync(path.join(ROOT, file), 'utf8').match(/\baction\b.*/g) ?? [])
+    .flatMap((line) => line.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? []);
+
+  it('have words, whichever of them the service records', () => {
+    assert.ok(recorded.includes('flow.set_production'));
+    assert.deepEqual(
+      recorded.filter((action) => actionName(action) === action),
+      [],
+    );
+  });
+
+  it('are listed to filter by, with an unknown one of the address', () => {
+    const ids = actionOptions('moon.land').map(({ id }) => id);
+    assert.deepEqual(
+      [...recorded, 'moon.land'].filter((action) => !ids.includes(action)),
+      [],
+    );
+  });
 });
 
 describe('the unsaved values of a form', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { formatBytes, formatCredits, formatDuration } from '../../../console/ui/format.ts';
+import { formatBytes, formatCredits, formatDuration, formatMoment } from '../../../console/ui/format.ts';
 
 describe('formatted numbers', () => {
   const durations: [ms: number, text: string][] = [
@@ -36,4 +36,7 @@ describe('formatted numbers', () => {
     assert.equal(formatCredits(0), '0');
     assert.equal(formatCredits(0.000_000_4), '<0.000001');
   });
+
+  it('are the same for a time in every browser', () =>
+    assert.equal(formatMoment('2026-11-30T15:07:54'), '30 Nov 2026, 15:07:54'));
 });

@@ -143,8 +143,9 @@ describeWalks('the console for assistive technology', (walk) => {
     await open(`${flow.path}/runs/${body.executionId}`);
     await page.getByRole('button', { name: 'Cancel', exact: true }).press('Enter');
     await page.getByRole('button', { name: 'Cancel the run' }).press('Enter');
-    await page.getByRole('button', { name: 'Retry from the failed step' }).waitFor();
+    await page.getByRole('button', { name: 'Retry from the cancelled step' }).waitFor();
     await page.locator('#main:focus').waitFor();
+    await page.getByText('Cancelled by').locator('..').getByText('you', { exact: true }).waitFor();
   });
 
   walk(

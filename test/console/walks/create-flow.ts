@@ -7,7 +7,7 @@ import type { ConsoleWeir } from './console-weir.ts';
 const keys = new WeakMap<ConsoleWeir, string>();
 
 /** A flow of the demo project, read and changed by a client beside the console. */
-export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[]) {
+export async function createFlow(weir: ConsoleWeir, slug: string, begun: Step[]) {
   const { projectId } = weir;
   const flows = `${weir.url}/api/v1/projects/${projectId}/flows`;
   const works = async (known: string) =>
@@ -26,6 +26,7 @@ export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[])
     return await response.json();
   }
   const { id } = (await send('POST', '', { name: slug, slug })) as { id: string };
+  const steps = async () => ((await send('GET', `/${id}/draft`)) as { steps: Step[] }).steps;
   const flow = {
     id,
     /** May deploy and read in the project. */
@@ -33,11 +34,9 @@ export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[])
     path: `orgs/demo/projects/demo/flows/${slug}`,
     replace: (changed: Step[]) => send('PUT', `/${id}/draft`, { steps: changed }),
     publish: () => send('POST', `/${id}/versions`, {}),
-    names: async () => {
-      const { steps: now } = (await send('GET', `/${id}/draft`)) as { steps: Step[] };
-      return now.map(({ name }) => name);
-    },
+    steps,
+    names: async () => (await steps()).map(({ name }) => name),
   };
-  if (steps.length > 0) await flow.replace(steps);
+  if (begun.length > 0) await flow.replace(begun);
   return flow;
 }

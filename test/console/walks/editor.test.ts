@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { Step } from '../../../flow/definition.ts';
-import { llm, passthrough } from '../../blocks.ts';
+import { code, llm, passthrough } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
@@ -42,6 +42,23 @@ describeWalks('the editor of a flow', (walk) => {
     },
   );
 
+  walk('shows notes at their step, with the flow, and before it is published', 'owner', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const NOTE = 'The code never returns a value, so the output is null: add a return.';
+    const flow = await createFlow(weir, 'noted', [code('sum', 'const sum = 1 + 1;')]);
+    await open(flow.path);
+    await page.getByRole('region', { name: 'Notes' }).getByRole('button', { name: NOTE }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).waitFor();
+    await page.getByText(NOTE).waitFor();
+    await lookAt('editor-note');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(NOTE).waitFor();
+    await lookAt('publish-note');
+    await dialog.getByRole('button', { name: 'sum', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   walk('keeps the focus when the last step is deleted, and when it is restored', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'last-step', [named('Last')]);
@@ -52,6 +69,34 @@ describeWalks('the editor of a flow', (walk) => {
     await step(page, /^Last,/)
       .and(page.locator(':focus'))
       .waitFor();
+  });
+
+  walk('edits the example messages of a model, and keeps no blank one', 'owner', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createFlow(weir, 'examples', [llm('ask', '{{message}}', 'demo/chat')]);
+    await open(`${flow.path}?step=ask`);
+    const add = page.getByRole('button', { name: 'Add example message' });
+    await add.click();
+    await page.getByRole('textbox', { name: 'Example message 1' }).fill('Is a weir a dam?');
+    await add.click();
+    const second = page.getByRole('textbox', { name: 'Example message 2' });
+    await second.fill('A low one.');
+    await add.click();
+    await page.getByRole('textbox', { name: 'Example message 3' }).waitFor();
+    await lookAt('editor-example-messages');
+    await page.getByRole('button', { name: 'Undo: Change the example messages of ask' }).waitFor();
+    await isSaved(page);
+    const answered = { role: 'assistant', content: 'A low one.' };
+    const kept = async () =>
+      (await flow.steps()).map((step) => 'processor_config' in step && step.processor_config);
+    assert.deepEqual(await kept(), [{ messages: [{ role: 'user', content: 'Is a weir a dam?' }, answered] }]);
+
+    await page.reload();
+    await second.waitFor();
+    await page.getByRole('button', { name: 'Remove example message 1' }).click();
+    await second.waitFor({ state: 'detached' });
+    await isSaved(page);
+    assert.deepEqual(await kept(), [{ messages: [answered] }]);
   });
 
   walk('edits one text per line, with Enter before the next one is typed', 'owner', async (tour) => {
@@ -88,6 +133,8 @@ describeWalks('the editor of a flow', (walk) => {
       const parameters = dialog.getByRole('textbox', { name: 'Parameters' });
       await parameters.press('Escape');
       await parameters.press('Tab');
+      assert.equal(await page.evaluate('document.activeElement.textContent'), 'Add tools');
+      await page.keyboard.press('Tab');
       await page.keyboard.press('ArrowDown');
       await page.getByRole('option', { name: 'Matches a JSON Schema' }).click();
       await page.mouse.click(5, 5);

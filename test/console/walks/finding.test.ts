@@ -26,11 +26,47 @@ describeWalks('what users of the console look for', (walk) => {
       .executeTakeFirstOrThrow();
     await go(id, RegExp(`^Run ${id.slice(-8)}`));
     await page.waitForURL(RegExp(`/runs/${id}`));
+    await open('orgs/demo/usage');
+    // Pages show the end of an id.
+    await go(id.slice(-8), RegExp(`^Run ${id.slice(-8)}`));
+    await page.waitForURL(RegExp(`/runs/${id}`));
     await page.getByRole('button', { name: 'Find' }).click();
     await finder.waitFor();
+    const modal = 'document.querySelector("[role=dialog]").parentElement';
+    assert.equal(await page.evaluate(`${modal}.scrollHeight - ${modal}.clientHeight`), 0);
     await lookAt('finder');
     await page.keyboard.press('Escape');
     await finder.waitFor({ state: 'detached' });
+  });
+
+  walk('is an action too, which opens its page with its dialog', 'owner', async ({ page, weir, open }) => {
+    const { path } = await createFlow(weir, 'brooks', [code('a', 'return 1')]);
+    await open('orgs/demo/usage');
+    const finder = page.getByRole('dialog', { name: 'Go to' });
+    const act = async (text: string, action: string, dialog: string | RegExp) => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await finder.getByRole('searchbox').fill(text);
+      await finder.getByRole('option', { name: action }).click();
+      await page.getByRole('dialog', { name: dialog }).waitFor();
+      await page.waitForURL((url) => !url.search.includes('open='));
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await act('import', 'Import a flow from a file', 'Import a flow');
+    await act('api key', 'New API key', /API key/);
+    await act('project', 'New project', 'New project');
+    await act('invite', 'Invite a member', 'Invite somebody');
+    await act('rotate', 'Rotate the webhook secret', 'Rotate the signing secret?');
+    await open(`${path}?step=a`);
+    await act('publish', 'Publish the draft', /^Publish version/);
+    await page.waitForURL(/step=a/);
+    await act('duplicate', 'Duplicate the flow', /^Duplicate /);
+    await act('test case', 'New test case', /test case/);
+    const downloads = page.waitForEvent('download');
+    await page.keyboard.press('ControlOrMeta+k');
+    await finder.getByRole('searchbox').fill('export');
+    await finder.getByRole('option', { name: 'Export the flow to a file' }).click();
+    assert.equal((await downloads).suggestedFilename(), 'brooks.yaml');
   });
 
   walk('is a flow to begin with: a copy, a file or an example', 'owner', async (tour) => {

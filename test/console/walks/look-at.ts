@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 export const PICTURES = path.join(import.meta.dirname, '../../../test-results/console');
 export const WIDE = { width: 1280, height: 800 };
@@ -47,6 +47,13 @@ export async function lookAt(page: Page, name: string): Promise<void> {
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: 'light' });
   assert.equal(findings.join('\n'), '', name);
+}
+
+/** Fails unless an element is inside the window without scrolling. */
+export async function isInView(element: Locator): Promise<void> {
+  const box = (await element.boundingBox()) ?? assert.fail('It is not on the page.');
+  const { height } = element.page().viewportSize() ?? assert.fail('The page has no size.');
+  assert.ok(box.y >= 0 && box.y + box.height <= height, `at ${box.y} of ${height}`);
 }
 
 function isTooWide(page: Page): Promise<boolean> {

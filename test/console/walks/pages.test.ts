@@ -43,6 +43,14 @@ describeWalks('the pages of the console', (walk) => {
       await tour.lookAt(name);
     });
 
+  walk('have no scrollbar beside a table that is shown completely', 'owner', async ({ page, open }) => {
+    await open(PROJECT);
+    const table = page.getByRole('table', { name: 'Flows' });
+    await table.getByRole('link', { name: 'Hello' }).waitFor();
+    const overflow = 'getComputedStyle(document.querySelector("table").parentElement).overflowY';
+    assert.equal(await page.evaluate(overflow), 'hidden');
+  });
+
   for (const [path, late, below, known] of [
     ['orgs/demo/usage', '**/api/**/usage?**', 'In numbers', ({ page }: Walk) => page.getByRole('img')],
     ['orgs/demo/settings/credits', '**/api/**/credits', 'Ledger', ({ page }: Walk) => page.getByText(/^\$/)],

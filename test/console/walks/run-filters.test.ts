@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Request } from 'playwright-core';
+import { code } from '../../blocks.ts';
+import type { Tenant } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const RUNS = 'orgs/demo/projects/demo/runs';
@@ -73,5 +76,72 @@ describeWalks('filters of runs in the console', (walk, walkApart) => {
     });
     await page.getByRole('button', { name: 'Retry failed …' }).click();
     assert.equal((await asked.promise).since, new URL(listed.url()).searchParams.get('since'));
+  });
+
+  walk('show the runs of one kind of error or of one hour, and retry them', 'member', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const demo = { projectId: weir.projectId, organization: 'demo' } as Tenant;
+    const source = 'if (input !== "fine") throw new Error(input); return input;';
+    const flow = (await weir.createFlow(demo, [code('pay', source)])).split('/')[2] as string;
+    const failed: string[] = [];
+    for (const message of [
+      'no price for 17',
+      'fine',
+      'no price for 4',
+      'no customer, said the register of customers',
+    ]) {
+      const { body } = await weir.call('POST', `demo/demo/${flow}/execute`, {
+        key: weir.demoKey,
+        body: { message },
+      });
+      if (message !== 'fine') failed.push(body.executionId);
+    }
+    await open(`${RUNS}?flow=${flow}`);
+    const table = page.getByRole('table', { name: 'Runs' });
+    const runs = table.getByRole('row').filter({ has: page.getByRole('link') });
+    await page.getByRole('button', { name: 'Errors: 2 kinds in 3 runs' }).click();
+    const errors = page.getByRole('table', { name: 'Errors' });
+    const row = errors.getByRole('row', { name: /no price for 4/ });
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    await lookAt('run-errors');
+    await row.getByRole('button', { name: /^Show runs/ }).click();
+    await page.waitForURL(/error_group=/);
+    await page.locator('[aria-busy=false]').getByRole('table', { name: 'Runs' }).waitFor();
+    assert.equal(await runs.count(), 2);
+    await row.getByRole('button', { name: /^Retry these runs/ }).click();
+    await page.getByText(/These filters find 2 runs to retry/).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'One error only' }).click();
+    await page.waitForURL((url) => !url.search.includes('error_group'));
+
+    const hours = page.getByRole('toolbar', { name: /3 failed/ });
+    await hours.getByRole('button').last().focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/since=.*until=/);
+    await hours.getByRole('button', { pressed: true }).waitFor();
+    await lookAt('run-hours');
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => !url.search.includes('since'));
+
+    const [first = ''] = failed;
+    for (const [text, count] of [
+      ['no price', 2],
+      [first.slice(-8), 1],
+    ] as const) {
+      await page.getByRole('searchbox').fill(text);
+      await page.waitForURL((url) => url.searchParams.get('search') !== null);
+      await page.locator('[aria-busy=false]').getByRole('table', { name: 'Runs' }).waitFor();
+      await waitUntil(async () => (await page.locator('[data-index] a').count()) === count);
+    }
+    await page.getByText(/also count runs that the filter by text leaves out/).waitFor();
+    await lookAt('run-search');
+
+    await open(`${RUNS}?flow=${flow}`);
+    await page.getByRole('button', { name: 'Errors: 2 kinds in 3 runs' }).click();
+    await row.getByRole('button', { name: /^Retry these runs/ }).click();
+    await page.getByRole('button', { name: 'Retry 2 runs' }).click();
+    await page.getByText(/^flow .*, one error only$/).waitFor();
   });
 });

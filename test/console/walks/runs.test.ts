@@ -5,6 +5,7 @@ import type { Tenant } from '../../harness.ts';
 import { publishSteps } from '../../publish-steps.ts';
 import type { ConsoleWeir } from './console-weir.ts';
 import { describeWalks } from './describe-walks.ts';
+import { isInView } from './look-at.ts';
 
 const RUNS = 'orgs/demo/projects/demo/runs';
 
@@ -33,6 +34,34 @@ describeWalks('runs in the console', (walk, walkApart) => {
     },
   );
 
+  walk('shows what code wrote with console, and the failed attempts at a block', 'member', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const source = `console.log('got', { input, list: [1, 2, 3] });
+      console.warn('slow');
+      console.error(new Error('not found'));
+      return input;`;
+    const flow = await createDemoFlow(weir, [code('a', source)]);
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { executionId } = (await weir.call('POST', `demo/demo/${flow}/execute`, request)).body;
+    await page.route(/\/blocks\/a\?call=/, async (route) => {
+      const block = await (await route.fetch()).json();
+      const { startedAt } = block;
+      const failed = { startedAt, endedAt: startedAt, code: 'MODEL_UNAVAILABLE' };
+      const failedAttempts = [1, 2].map((number) => ({
+        ...failed,
+        number,
+        message: `The provider answered 429: too many requests. ${'It gave no reason. '.repeat(number * 4)}`,
+      }));
+      await route.fulfill({ json: { ...block, attempts: 3, failedAttempts } });
+    });
+    await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}?block=a`);
+    await page.getByRole('region', { name: 'Console' }).getByText('got {"input": "m"').waitFor();
+    const attempts = page.getByRole('table', { name: 'Attempts' });
+    await attempts.getByRole('row', { name: /^2 .*MODEL_UNAVAILABLE/ }).waitFor();
+    await attempts.getByRole('row', { name: /^3 .*Completed/ }).waitFor();
+    await lookAt('run-attempts');
+  });
+
   walk('keeps filters in the address, and clears them when nothing matches', 'member', async (tour) => {
     const { page, open } = tour;
     await open(`${RUNS}?status=failed`);
@@ -44,6 +73,75 @@ describeWalks('runs in the console', (walk, walkApart) => {
     await page.keyboard.type('000000');
     await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
   });
+
+  walk('goes from run to run of the list that the reader came from, by keyboard', 'owner', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createDemoFlow(weir, [code('a', 'if (input === "no") throw new Error(input);')]);
+    const started: string[] = [];
+    for (const message of ['no', 'yes', 'no', 'no'])
+      started.push(
+        (await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message } })).body
+          .executionId,
+      );
+    const [oldest = '', , middle = '', newest = ''] = started;
+    await open(`${RUNS}?flow=${flow}&outcome=failed`);
+    await page.locator(`[title="${newest}"]`).click();
+    const newer = page.getByRole('button', { name: 'Newer run in the list' });
+    const older = page.getByRole('button', { name: 'Older run in the list' });
+    await older.and(page.locator(':enabled')).focus();
+    for (const id of [middle, oldest]) {
+      await page.keyboard.press('Enter');
+      await page.waitForURL(RegExp(`/runs/${id}`));
+      await page.getByText(id, { exact: true }).waitFor();
+      await newer.and(page.locator(':enabled')).waitFor();
+      await older.and(page.locator(':focus')).waitFor();
+    }
+    await page.locator('[aria-label="Older run in the list"][aria-disabled="true"]').waitFor();
+    await lookAt('run-last-of-list');
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Runs' }).click();
+    await page.waitForURL(/outcome=failed/);
+
+    // Without a list, the runs of the flow.
+    await open(`orgs/demo/projects/demo/flows/${flow}/runs/${oldest}`);
+    await page.getByRole('button', { name: 'Newer run of the flow' }).click();
+    await page.waitForURL(RegExp(`/runs/${started[1]}`));
+  });
+
+  walk(
+    'shows a text in Markdown, loads nothing that it names and keeps HTML as text',
+    'member',
+    async (tour) => {
+      const { page, weir, open, lookAt } = tour;
+      const text = [
+        '# Report',
+        'Some **bold** text, [a page](https://elsewhere.example/) and ![a picture](https://elsewhere.example/p.png).',
+        '<img src="https://elsewhere.example/i.png" onerror="alert(1)"> [bad](javascript:alert(1))',
+        '| a | b |\n|---|---|\n| 1 | 2 |',
+        '- one\n- two\n  1. nested',
+        '```\ncode\n```\n\n> quoted',
+      ].join('\n\n');
+      const flow = await createDemoFlow(weir, [code('a', 'return { note: input, text: "plain" };')]);
+      const body = { message: text };
+      const { executionId } = (
+        await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body })
+      ).body;
+      await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
+      await page.getByRole('heading', { name: 'Report' }).waitFor();
+      await page.getByRole('strong').getByText('bold').waitFor();
+      const link = page.getByRole('link', { name: 'a page' });
+      assert.equal(await link.getAttribute('rel'), 'noopener noreferrer nofollow');
+      await page.getByRole('link', { name: 'Image: a picture' }).waitFor();
+      await page.getByText('<img src="https://elsewhere.example/i.png"').last().waitFor();
+      assert.equal(await page.getByRole('link', { name: 'bad', exact: true }).count(), 0);
+      await page.getByRole('columnheader', { name: 'b', exact: true }).waitFor();
+      await lookAt('run-markdown');
+      await page.getByRole('button', { name: 'Show as text' }).click();
+      await page.getByRole('heading', { name: 'Report' }).waitFor({ state: 'detached' });
+      // A text inside an object is rendered on request.
+      await page.getByRole('button', { name: 'Show as Markdown' }).first().click();
+      await page.getByRole('heading', { name: 'Report' }).waitFor();
+    },
+  );
 
   walkApart('updates the age of a new run every second', 'member', async ({ page, weir, open }) => {
     await weir.call('POST', 'demo/demo/hello/execute', { key: weir.demoKey, body: { message: 'm' } });
@@ -72,11 +170,19 @@ describeWalks('runs in the console', (walk, walkApart) => {
     await page.getByText('These filters find 2 runs to retry.').waitFor();
     await lookAt('retry-runs');
     await page.getByRole('button', { name: 'Retry 2 runs' }).click();
-    await page.getByText('2 retried, 0 skipped.').waitFor();
-    await page.getByRole('button', { name: 'Close' }).last().click();
-    const { runs } = (await weir.call('GET', `demo/demo/${flow}/runs?mode=jobs`, { key: weir.demoKey })).body;
-    assert.equal(runs.length, 2);
-    for (const { executionId } of runs) await weir.finish(`demo/demo/${flow}`, executionId, weir.demoKey);
+    await page.waitForURL(/bulk-retries/);
+    const [bulkId = ''] = page.url().split('/').slice(-1);
+    await page.getByText('2 of 2 runs have ended').waitFor();
+    await page.getByText('Ended', { exact: true }).waitFor();
+    await page
+      .getByRole('link', { name: /^retry of / })
+      .nth(1)
+      .waitFor();
+    await lookAt('bulk-retry');
+    await page.getByRole('link', { name: 'All bulk retries' }).click();
+    await page.getByText(`flow ${flow}`).waitFor();
+    await lookAt('bulk-retries');
+    await open(`${RUNS}?flow=${flow}`);
     await page
       .getByRole('link', { name: /^run again as / })
       .nth(1)
@@ -87,10 +193,21 @@ describeWalks('runs in the console', (walk, walkApart) => {
       .first()
       .click();
     await page.getByText('Repeats', { exact: true }).waitFor();
+    await page.getByRole('link', { name: bulkId.slice(-8) }).click();
+    await page.getByText('2 of 2 runs have ended').waitFor();
+    await page.goBack();
+    await page.getByText('Repeats', { exact: true }).waitFor();
     await page.goBack();
     // The newest attempts failed again.
     await page.getByRole('button', { name: 'Retry failed …' }).click();
     await page.getByText('These filters find 2 runs to retry.').waitFor();
+    await open(`${RUNS}?bulk_id=${bulkId}`);
+    await page
+      .getByRole('link', { name: /^retry of / })
+      .nth(1)
+      .waitFor();
+    await page.getByRole('button', { name: 'One bulk retry only' }).click();
+    await page.waitForURL((url) => !url.search.includes('bulk_id'));
   });
 
   walk(
@@ -141,31 +258,43 @@ describeWalks('runs in the console', (walk, walkApart) => {
   });
 
   walk(
-    'says in the words of the service why no further run was retried',
+    'says in the words of the service why no further run was retried, continues on request, and cancels the rest',
     'member',
-    async ({ page, weir, open, allow }) => {
+    async ({ page, weir, open, allow, lookAt }) => {
       allow(/403/);
       const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
-      for (let i = 0; i < 2; i++)
+      for (let i = 0; i < 3; i++)
         await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message: 'm' } });
-      const [first] = (await weir.call('GET', `demo/demo/${flow}/runs`, { key: weir.demoKey })).body.runs;
       await open(`${RUNS}?flow=${flow}`);
       await page.getByRole('button', { name: 'Retry failed …' }).click();
-      const answers = [
-        {
-          status: 200,
-          json: {
-            ...{ retried: [{ executionId: first.executionId, repeats: first.executionId }], refused: [] },
-            ...{ stoppedBy: 'FORBIDDEN', hasMore: true, nextCursor: 'next' },
-          },
-        },
-        { status: 403, json: { detail: { code: 'FORBIDDEN', message: 'The organization is suspended.' } } },
-      ];
-      await page.getByText('These filters find 2 runs to retry.').waitFor();
-      await page.route('**/runs/retry', (route) => route.fulfill(answers.shift()));
-      await page.getByRole('button', { name: 'Retry 2 runs' }).click();
-      await page.getByText('1 retried, 0 skipped.').waitFor();
-      await page.getByRole('alert').getByText('The organization is suspended.').waitFor();
+      await page.getByText('These filters find 3 runs to retry.').waitFor();
+      const retries = '**/runs/retry';
+      const refused = { detail: { code: 'FORBIDDEN', message: 'The organization is suspended.' } };
+      await page.route(retries, (route) => {
+        const body = route.request().postDataJSON();
+        if (body.cursor) return route.fulfill({ status: 403, json: refused });
+        return route.continue({ postData: JSON.stringify({ ...body, limit: 1 }) });
+      });
+      await page.getByRole('button', { name: 'Retry 3 runs' }).click();
+      await page.getByText('The organization is suspended.').waitFor();
+      await page.getByText('Not all failed runs that match were started.').waitFor();
+      await page.unroute(retries);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('3 of 3 runs have ended').waitFor();
+
+      await page.route('**/api/**/bulk-retries/*', async (route) => {
+        const bulk = await (await route.fetch()).json();
+        const outcomes = { ...bulk.outcomes, failed: 1 };
+        await route.fulfill({ json: { ...bulk, running: 2, outcomes } });
+      });
+      await page.reload();
+      await page.getByText('1 of 3 runs have ended').waitFor();
+      await lookAt('bulk-retry-running');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.unroute('**/api/**/bulk-retries/*');
+      await page.getByRole('button', { name: 'Cancel the bulk retry' }).click();
+      await page.getByText('Cancelled by').waitFor();
+      await lookAt('bulk-retry-cancelled');
     },
   );
 
@@ -191,7 +320,7 @@ describeWalks('runs in the console', (walk, walkApart) => {
     await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
     await open(`${RUNS}?flow=${flow}&outcome=cancelled`);
     await page.getByRole('cell', { name: 'Cancelled' }).nth(1).waitFor();
-    await page.getByRole('button', { name: /Only runs that have not ended can be cancelled/ }).click();
+    await page.getByRole('button', { name: 'Cancel all matching …' }).click();
     await page.getByRole('dialog').getByText('filter by Running').waitFor();
   });
 
@@ -201,7 +330,10 @@ describeWalks('runs in the console', (walk, walkApart) => {
     async (tour) => {
       const { page, weir, open } = tour;
       const flow = await createDemoFlow(weir, [
-        llm('ask', 'Use lookup', 'demo/chat', { processor_config: { tools_enabled: true } }),
+        llm('ask', 'Use lookup', 'demo/chat', {
+          name: 'Ask the shelf',
+          processor_config: { tools_enabled: true },
+        }),
       ]);
       const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
       const start = { key: weir.demoKey, body: { message: 'm', tools } };
@@ -209,8 +341,9 @@ describeWalks('runs in the console', (walk, walkApart) => {
       await open(`orgs/demo/projects/demo/flows/${flow}/runs/${paused.executionId}`);
       const result = page.getByRole('textbox', { name: 'Result' });
       await result.fill('from here');
-      await page.getByRole('treeitem', { name: /^ask/ }).click();
-      await page.getByRole('heading', { name: 'ask' }).waitFor();
+      await page.getByText('Ask the shelf asks for a result').waitFor();
+      await page.getByRole('treeitem', { name: /^Ask the shelf/ }).click();
+      await page.getByRole('heading', { name: 'Ask the shelf' }).waitFor();
       await page.getByRole('treeitem', { name: /^Run,/ }).click();
       assert.equal(await result.inputValue(), 'from here');
 
@@ -230,6 +363,23 @@ describeWalks('runs in the console', (walk, walkApart) => {
       await page.getByText('Demo answer from tool results: from elsewhere').waitFor();
     },
   );
+
+  walk('brings the block that is opened into view in a narrow window', 'member', async (tour) => {
+    const { page, weir, open } = tour;
+    const blocks = ['a', 'b', 'c'].map((id) => code(id, 'if (input === 0) throw new Error("no"); return 0;'));
+    const flow = await createDemoFlow(weir, blocks);
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { executionId } = (await weir.call('POST', `demo/demo/${flow}/execute`, request)).body;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
+    await page.getByRole('button', { name: 'Show the block that failed' }).click();
+    for (const block of ['b', 'a']) {
+      const title = page.getByRole('heading', { name: block, exact: true });
+      await title.waitFor();
+      await isInView(title);
+      if (block === 'b') await page.getByRole('treeitem', { name: /^a,/ }).click();
+    }
+  });
 
   walk('shows a block that has just ended until its result is loaded', 'member', async (tour) => {
     const { page, weir, open } = tour;

@@ -151,6 +151,45 @@ describeWalks('the settings of the console', (walk) => {
     await lookAt('invitation-used');
   });
 
+  walk('hand an organization on, and let its former owner leave', 'member', async (tour) => {
+    const { page, weir, open, lookAt, allow } = tour;
+    allow(/409/);
+    const { organization, organizationId } = await weir.createTenant();
+    const { user_id: mine } = await weir.db
+      .selectFrom('membership')
+      .select('user_id')
+      .where('organization_id', '=', weir.organizationId)
+      .where('role', '=', 'member')
+      .executeTakeFirstOrThrow();
+    const members = [
+      { organization_id: organizationId, user_id: mine, role: 'owner' as const },
+      { organization_id: organizationId, user_id: 'next', role: 'member' as const },
+    ];
+    await weir.db.insertInto('membership').values(members).execute();
+    await open(`orgs/${organization}/settings/members`);
+    await page.getByRole('button', { name: 'Leave' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await dialog.getByText('the only owner').waitFor();
+    await lookAt('leave-refused');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Role of next' }).click();
+    await page.getByRole('option', { name: 'Owner' }).click();
+    await dialog.getByRole('button', { name: 'Make an owner' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Role of next' }).getByText('Owner').waitFor();
+    await lookAt('owners');
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await dialog.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL((url) => !url.pathname.includes(organization));
+    const left = await weir.db
+      .selectFrom('membership')
+      .select(['user_id', 'role'])
+      .where('organization_id', '=', organizationId)
+      .execute();
+    assert.deepEqual(left, [{ user_id: 'next', role: 'owner' }]);
+  });
+
   walk('revoke the last invitation, and ask nothing about the next one', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     await weir.db.deleteFrom('invitation').execute();

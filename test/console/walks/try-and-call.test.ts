@@ -1,17 +1,10 @@
 // A newcomer tries the demo flow, whole and step by step, tests it, and calls it with a key made on the spot.
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import type { Locator } from 'playwright-core';
-import { code, llm } from '../../blocks.ts';
+import { beside, code, llm } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
-
-/** Whether an element is inside the window without scrolling. */
-async function isInView(element: Locator): Promise<void> {
-  const box = (await element.boundingBox()) ?? assert.fail('It is not on the page.');
-  const { height } = element.page().viewportSize() ?? assert.fail('The page has no size.');
-  assert.ok(box.y >= 0 && box.y + box.height <= height, `at ${box.y} of ${height}`);
-}
+import { isInView } from './look-at.ts';
 
 const FLOW = 'orgs/demo/projects/demo/flows/hello';
 
@@ -56,6 +49,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
       .click();
     const last = page.getByRole('region', { name: 'Last try' });
     await last.getByRole('region', { name: 'Output' }).getByText('6').waitFor();
+    await last.getByRole('heading', { name: 'Code', exact: true }).waitFor();
     await lookAt('last-try');
     await flow.replace([
       code('count', 'return { words: message.split(" ").length }'),
@@ -66,7 +60,71 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await last.getByRole('button', { name: 'Run this block' }).click();
     await last.getByRole('region', { name: 'Output' }).getByText('60').waitFor();
     await last.getByRole('region', { name: 'Input' }).getByText('words').waitFor();
+
+    const inner = await createFlow(weir, 'inner-block', [beside(code('one', 'return 1'))]);
+    await open(`${inner.path}?try=true`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('m');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('region', { name: 'Run' }).getByRole('button', { name: 'one', exact: true }).click();
+    await last.getByText('Only steps outside loops and parallel steps can be run alone.').waitFor();
   });
+
+  walk('shows no result of a run before it is loaded', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'late-result', [code('a', 'return "of rivers"')]);
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/jobs\/[0-9a-f-]{36}(?:\?|$)/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await open(`${flow.path}?try=true`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('m');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('Loading the result …').waitFor();
+    assert.equal(await page.getByRole('region', { name: 'Result' }).count(), 0);
+    held.resolve();
+    await page.getByRole('region', { name: 'Result' }).getByText('of rivers').waitFor();
+  });
+
+  walk(
+    'tries the draft with a pinned output, which is edited, and without it again',
+    'owner',
+    async (tour) => {
+      const { page, weir, open, lookAt } = tour;
+      const flow = await createFlow(weir, 'pins', [
+        code('count', 'return { words: message.split(" ").length }'),
+        code('double', 'return input.words * 2'),
+      ]);
+      await open(`${flow.path}?try=true`);
+      await page.getByRole('textbox', { name: 'Message' }).fill('rivers and dams');
+      const blocks = page.getByRole('list', { name: 'Blocks' });
+      const result = page.getByRole('region', { name: 'Result' });
+      const run = async (expected: string) => {
+        await page.getByRole('button', { name: 'Run', exact: true }).click();
+        await result.getByText(expected, { exact: true }).waitFor();
+        await blocks.getByRole('button', { name: 'count', exact: true }).click();
+      };
+      await run('6');
+      await page
+        .getByRole('region', { name: 'Last try' })
+        .getByRole('button', { name: 'Pin output' })
+        .click();
+      const pinned = page.getByRole('region', { name: 'Pinned output' });
+      await pinned.getByText('words').waitFor();
+      await page.getByRole('treeitem', { name: /^count, .*output pinned$/ }).waitFor();
+      await pinned.getByRole('textbox', { name: 'Pinned output' }).click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
+      await page.keyboard.insertText('{"words": 50}');
+      await open(`${flow.path}?try=true`);
+      await run('100');
+      await page.getByRole('region', { name: 'Last try' }).getByText('Pinned', { exact: true }).waitFor();
+      await lookAt('pinned-output');
+      await pinned.getByRole('button', { name: 'Unpin' }).click();
+      await pinned.waitFor({ state: 'detached' });
+      await open(`${flow.path}?try=true`);
+      await run('6');
+    },
+  );
 
   walk('runs the draft and shows its blocks and its result', 'owner', async ({ page, open, lookAt }) => {
     await open(`${FLOW}?try=true`);
@@ -126,7 +184,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.reload();
     const left = page.getByText('had not ended when you left this page');
     await left.getByRole('link').click();
-    await page.getByRole('treeitem', { name: /^Run, Between steps, / }).waitFor();
+    await page.getByRole('treeitem', { name: /^Run, Waiting for the next call, / }).waitFor();
 
     await open(`${flow.path}?try=true`);
     await left.waitFor();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import type { Step } from '../../../flow/definition.ts';
-import { code } from '../../blocks.ts';
+import { code, llm } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
@@ -33,6 +33,29 @@ describeWalks('what pages of the console say', (walk, walkApart) => {
     assert.equal(await page.getByText('is not among').count(), 0);
   });
 
+  walk('of a run names the price of a model that is in no list', 'member', async (tour) => {
+    const { page, weir, open, lookAt } = tour;
+    const flow = await createFlow(weir, 'unlisted', [llm('ask', 'x', 'demo/usage-cached')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/unlisted/v1/execute', request);
+    await open(`${flow.path}/runs/${body.executionId}`);
+    await page.getByText('demo/usage-cached is in no list of models. ').waitFor();
+    await lookAt('run-unlisted-model');
+  });
+
+  walk('of the usage counts the tokens written to a cache', 'member', async ({ page, open, lookAt }) => {
+    await page.route('**/usage?**', async (route) => {
+      const response = await route.fetch();
+      const { total, ...rest } = await response.json();
+      const counted = { ...total, cachedTokens: 9_000, cacheWriteTokens: 600, reasoningTokens: 40 };
+      await route.fulfill({ response, json: { ...rest, total: counted } });
+    });
+    await open('orgs/demo/usage');
+    await page.getByText('9K · 600', { exact: true }).waitFor();
+    await lookAt('usage-caches');
+  });
+
   walk('before a run is cancelled does not call both buttons Cancel', 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'to-keep', [code('a', 'return 1'), code('b', 'return 2')]);
@@ -45,12 +68,12 @@ describeWalks('what pages of the console say', (walk, walkApart) => {
     });
     const [, id] = /"executionId":"([\w-]+)"/.exec(await answer.text()) ?? [];
     await open(`${flow.path}/runs/${id}`);
-    await page.getByRole('treeitem', { name: /^Run, Between steps, / }).waitFor();
+    await page.getByRole('treeitem', { name: /^Run, Waiting for the next call, / }).waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel this run?' });
     assert.deepEqual(await dialog.getByRole('button').allTextContents(), ['', 'Keep it', 'Cancel the run']);
     await dialog.getByRole('button', { name: 'Keep it' }).click();
-    await page.getByRole('treeitem', { name: /^Run, Between steps, / }).waitFor();
+    await page.getByRole('treeitem', { name: /^Run, Waiting for the next call, / }).waitFor();
   });
 
   walk('counts one branch and one step as one', 'member', async ({ page, weir, open }) => {
@@ -69,6 +92,19 @@ describeWalks('what pages of the console say', (walk, walkApart) => {
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     const said = page.getByText('The previous one ends');
     assert.match((await said.textContent()) ?? '', /ends in (?:1 day|23 hr\.), and signs too until then\.$/);
+  });
+
+  walk('names roles, and the signing secret in the audit log', 'owner', async ({ page, open }) => {
+    await open('orgs/demo/webhooks/secret');
+    await page.getByRole('button', { name: 'Rotate …' }).waitFor();
+    await open('orgs/demo/settings/audit-log');
+    await page.getByRole('link', { name: 'Webhook secret' }).first().waitFor();
+    await page.getByRole('button', { name: 'Only Created the webhook secret' }).first().click();
+    await page.waitForURL(/action=webhook_secret\.create/);
+    await page.getByRole('button', { name: 'Action' }).getByText('Created the webhook secret').waitFor();
+    await open('orgs/demo/settings/members');
+    const own = page.getByRole('row').filter({ hasText: 'Leave' });
+    await own.getByText('Owner', { exact: true }).waitFor();
   });
 
   walk('of recovered deliveries matches the choice', 'owner', async ({ page, open }) => {

@@ -174,7 +174,7 @@ describe('reserveCredits', () => {
 
     it('is released when its run waits for its caller, which may take weeks', async () => {
       await reserve('ask', 30);
-      const pause = { step_id: 'ask', iterations: 1, tool_call_ids: ['t'] };
+      const pause = { step_id: 'ask', iterations: 1, tool_call_ids: ['t'], model: 'demo/chat' };
       await finishRun(database.db, account.runs[0] as string, { status: 'tool_calls_required', pause });
       await releaseLeftReservations(database.db);
       assert.equal(await reserved(), 0);

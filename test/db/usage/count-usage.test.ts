@@ -32,6 +32,19 @@ describe('usage', () => {
     assert.deepEqual([rest.prompt_tokens, rest.completion_tokens, rest.refused], [20, 4, 0]);
   });
 
+  it('has cached tokens, cache writes of any duration and reasoning apart', async () => {
+    const cache = { cachedTokens: 5, cacheWriteTokens: 2, cacheWriteHourTokens: 1 };
+    const callId = await accept();
+    for (const key of ['a', 'b']) await charge(callId, key, 7, { ...cache, reasoningTokens: 1 });
+    await finishRun(fixture.database.db, callId, COMPLETED);
+    await count();
+    for (const sums of [await total(), ...(await by('model'))])
+      assert.deepEqual(
+        [sums.cached_tokens, sums.cache_write_tokens, sums.reasoning_tokens, sums.prompt_tokens],
+        [10, 6, 2, 20],
+      );
+  });
+
   it('counts calls with own keys, which cost nothing, and code that costs credits, as no model', async () => {
     const callId = await accept();
     await charge(callId, 'own', 0);

@@ -1,7 +1,8 @@
 // An organization whose runs end and are counted.
 import { randomUUID } from 'node:crypto';
 import { insertCalls, type NewCall } from '../../../db/runs/insert-calls.ts';
-import { findUsage, type UsageDimension } from '../../../db/usage/find-usage.ts';
+import { findUsage } from '../../../db/usage/find-usage.ts';
+import type { UsageDimension } from '../../../db/usage/usage-dimensions.ts';
 import { type Account, openAccount, settle } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { auditUsage } from './audit-usage.ts';

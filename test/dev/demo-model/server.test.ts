@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { OpenAI } from 'openai';
 import { startDemoModelServer } from '../../../dev/demo-model/server.ts';
+import { LINE_ENDS, readEvents } from '../../python-lines.ts';
 
 type Params = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model' | 'messages'>;
 
@@ -70,6 +71,17 @@ describe('the demo model server', () => {
       assert.ok(chunks.length > 5);
       assert.equal(chunks.at(-2)?.choices[0]?.finish_reason, 'stop');
       assert.deepEqual(chunks.at(-1)?.usage, whole.usage);
+    });
+
+    it('streams each chunk in one line, whatever a reader takes for the end of a line', async () => {
+      const content = `What${LINE_ENDS}is a weir?`;
+      const body = JSON.stringify({ model: 'chat', stream: true, messages: [{ role: 'user', content }] });
+      const headers = { authorization: 'Bearer any' };
+      const answer = await fetch(`${server.url}/chat/completions`, { method: 'POST', body, headers });
+      const events = readEvents(await answer.text()).map(({ data = '' }) => data);
+      assert.equal(events.pop(), '[DONE]');
+      const text = events.map((data) => JSON.parse(data).choices[0].delta.content ?? '').join('');
+      assert.equal(text, (await chat(content)).choices[0]?.message.content);
     });
 
     it('says how many images vision saw', async () => {
@@ -176,9 +188,9 @@ describe('the demo model server', () => {
       });
     }
 
-    it('gets 401 without a key', async () => {
-      const { status, body } = await post(JSON.stringify({ model: 'chat', messages }), {});
-      assert.deepEqual([status, body.error.code], [401, 'invalid_api_key']);
+    it('needs no key', async () => {
+      const { status } = await post(JSON.stringify({ model: 'chat', messages }), {});
+      assert.equal(status, 200);
     });
 
     it('gets 404 at another path', async () => {

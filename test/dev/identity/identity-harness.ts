@@ -66,7 +66,10 @@ export function useIdentityProvider(options: Options = {}) {
         ...metadata,
       }),
     });
-    return (await response.json()) as { client_id: string; error?: string };
+    return {
+      status: response.status,
+      ...((await response.json()) as { client_id: string; scope?: string; error?: string }),
+    };
   };
   const verifier = randomBytes(32).toString('base64url');
   const authorizeUrl = (clientId: string, more: Record<string, string> = {}) => {

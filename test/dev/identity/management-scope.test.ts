@@ -64,11 +64,14 @@ describe('the embedded identity provider gives no access to management', () => {
       }
     });
 
-  it('to a client that asks for an unknown scope at no address', async () => {
-    const { client_id } = await register();
-    const { url } = await createBrowser(identity.provider.issuer).open(withoutResource(client_id, 'unknown'));
-    assert.equal(errorOf(url), 'invalid_scope');
-  });
+  for (const asked of ['unknown', 'offline_access'])
+    it(`to a client that asks for ${asked} alone at no address: it may read flows at MCP`, async () => {
+      const { client_id } = await register();
+      const { browser } = await signIn(withoutResource(client_id, asked));
+      const { body } = await exchange(client_id, (await browser.submit('/confirm')).url);
+      const { aud, scope } = decodeJwt(body.access_token ?? '');
+      assert.deepEqual([aud, scope], [MCP_AUDIENCE, 'flows:read']);
+    });
 
   it('to a client whose user allows it at MCP alone, of both', async () => {
     const { client_id } = await register();

@@ -78,6 +78,17 @@ describe('the embedded identity provider knows a client', () => {
     assert.deepEqual([claims.sub, claims.client_id, claims.aud], ['dev-member', DOCUMENT_URL, MCP_AUDIENCE]);
   });
 
+  it('by a document that names scopes of other servers, or fewer than the request', async () => {
+    for (const [name, scope] of [
+      ['foreign', 'claudeai'],
+      ['narrow', 'openid'],
+    ]) {
+      const url = `https://assistant.test/${name}.json`;
+      documents[url] = { ...metadata(url), scope };
+      assert.equal((await signIn(url)).claims.scope, 'flows:read');
+    }
+  });
+
   it('by no document that belongs to another client, has other redirect URIs, or is not on the web', async () => {
     const other = 'https://assistant.test/other.json';
     documents[other] = metadata(DOCUMENT_URL);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describeUnknown } from '../../../platform/config/describe-unknown.ts';
 
 describe('a variable that nothing reads', () => {
@@ -10,6 +12,20 @@ describe('a variable that nothing reads', () => {
     assert.deepEqual(describeUnknown({ WEIR_QUOTAS: '10' }), [
       'WEIR_QUOTAS is set, but Weir has no such variable.',
     ]);
+  });
+
+  it('is none that the command names', () => {
+    const folder = path.join(import.meta.dirname, '../../../cli');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    const names = files.flatMap((file) =>
+      [...readFileSync(path.join(folder, file), 'utf8').matchAll(/\bWEIR_[A-Z_]*[A-Z]\b/g)].map(
+        ([name]) => name,
+      ),
+    );
+    assert.ok(names.includes('WEIR_OPERATOR_KEY'));
+    assert.deepEqual(describeUnknown(Object.fromEntries(names.map((name) => [name, 'x']))), []);
   });
 
   it('is none of the variables of others, nor an address that Kubernetes gives', () => {

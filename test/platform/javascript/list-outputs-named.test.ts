@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
-import { listOutputsNamed } from '../../../platform/javascript/read-code.ts';
+import { readCode } from '../../../platform/javascript/read-code.ts';
 
 describe('listOutputsNamed', () => {
   const sources: [rule: string, source: string, named: string[]][] = [
@@ -46,11 +46,11 @@ describe('listOutputsNamed', () => {
     ['finds none', 'return input', []],
   ];
   for (const [rule, source, named] of sources)
-    it(rule, () => assert.deepEqual(listOutputsNamed(source), named));
+    it(rule, () => assert.deepEqual(readCode(source).named, named));
 
   it('keeps more names than a flow can have steps, and more of each than a step_id can have, but not all', () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `n_${index}_${'x'.repeat(100)}`);
-    const listed = listOutputsNamed(names.map((name) => `outputs.${name};`).join(''));
+    const listed = readCode(names.map((name) => `outputs.${name};`).join('')).named;
     assert.ok(listed.length > FLOW_STEPS_MAX && listed.length < 2 * FLOW_STEPS_MAX);
     assert.deepEqual(
       listed,
@@ -69,6 +69,6 @@ describe('listOutputsNamed', () => {
       `/${'(?<v>a)|'.repeat(20_000)}/`,
       `${'outputs.a;'.repeat(20_000)}`,
     ];
-    for (const source of long) assert.ok(listOutputsNamed(`outputs.a;${source}`).length <= 1);
+    for (const source of long) assert.ok(readCode(`outputs.a;${source}`).named.length <= 1);
   });
 });

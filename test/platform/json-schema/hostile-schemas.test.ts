@@ -38,7 +38,7 @@ describe('hostile JSON Schemas', () => {
     [
       'an unknown type',
       { properties: { a: { type: 'strin' } } },
-      /at \/properties\/a\/type: must be equal to one of/,
+      /at \/properties\/a\/type: "strin" is no type: the types are string, number/,
       '/properties/a/type',
     ],
     ['a keyword of the wrong type', { minLength: '1' }, /at \/minLength: must be integer/, '/minLength'],
@@ -79,7 +79,7 @@ describe('hostile JSON Schemas', () => {
     ],
     [
       'an unknown dialect',
-      { $schema: 'http://json-schema.org/draft-04/schema#' },
+      { $schema: 'http://json-schema.org/draft-03/schema#' },
       /known dialects/,
       '/$schema',
     ],
@@ -97,11 +97,12 @@ describe('hostile JSON Schemas', () => {
     ['a huge enum', { enum: Array.from({ length: 5_000 }, (_, n) => n) }, /more than 2000 values/],
     [
       'look-ahead',
-      { properties: { a: { pattern: '^(?=.*a).*$' } } },
+      { properties: { a: { pattern: '^a(?=.*a).*$' } } },
       /pattern is not supported/,
       '/properties/a/pattern',
     ],
-    ['a back-reference', { pattern: '(a)\\1' }, /pattern is not supported/, '/pattern'],
+    ['a back-reference', { pattern: '(a)\\1' }, /pattern is not supported.*back-references/, '/pattern'],
+    ['a pattern with a large count', { pattern: 'a{1,5000}' }, /not supported: .*invalid repeat count/],
     ['a pattern that is not one', { patternProperties: { '(': true } }, /pattern/],
     [
       'a pattern that grows when compiled',

@@ -7,6 +7,7 @@ import {
   LARGE_JSON_BYTES,
   type LargeJson,
 } from '../../../platform/large-values/large-json.ts';
+import { TASKS } from '../../../platform/large-values/tasks.ts';
 import { countThreads } from '../../count-threads.ts';
 
 const LONG = 'x'.repeat(LARGE_JSON_BYTES);
@@ -53,18 +54,19 @@ for (const [place, largeBytes] of [
       const taken = await largeJson.readCompletion('o', json, {});
       assert.equal(Buffer.from(taken.content ?? []).toString(), JSON.stringify(content));
       const left = { message: { content: '', tool_calls: [] }, finish_reason: 'stop' };
-      assert.deepEqual(taken.answer, { id: 'i', model: undefined, choices: [left], usage, error: undefined });
+      assert.equal(JSON.stringify(taken.answer), JSON.stringify({ id: 'i', choices: [left], usage }));
+      assert.deepEqual(taken.said, { reasoning: '', refusal: '' });
       const text = await largeJson.readCompletion('o', json, { asText: true });
-      assert.deepEqual(text, {
-        answer: { id: 'i', model: undefined, choices: [choice], usage, error: undefined },
-      });
+      assert.equal(JSON.stringify(text.answer), JSON.stringify({ id: 'i', choices: [choice], usage }));
+      assert.deepEqual(text.said, { text: content, reasoning: '', refusal: '' });
     });
 
     it('give only the length of a text that no output may have', async () => {
       const content = 'x'.repeat(OUTPUT_MAX_BYTES + 1);
       const json = Buffer.from(JSON.stringify({ choices: [{ message: { content } }] }));
       const { answer, ...rest } = await largeJson.readCompletion('o', json, {});
-      assert.deepEqual(rest, { tooLong: OUTPUT_MAX_BYTES + 1 });
+      assert.equal(rest.tooLong, OUTPUT_MAX_BYTES + 1);
+      assert.equal(rest.content, undefined);
       assert.equal(JSON.stringify(answer), '{"choices":[{"message":{"content":""}}]}');
     });
 
@@ -151,5 +153,17 @@ describe('the thread for large JSON texts', () => {
     await assert.rejects(second, { message: 'gone' });
     await first;
     await largeJson.close();
+  });
+});
+
+describe('arguments of a tool call that are an object', () => {
+  it('become their JSON text when a number would lose digits', () => {
+    const written = '{"id":9007199254740993,"list":[-12345678901234567890,1.5,"x"]}';
+    const answer = `{"choices":[{"message":{"content":"9007199254740993","tool_calls":[{"function":{"name":"a","arguments":${written}}}]}}]}`;
+    const read = TASKS.readCompletion(Buffer.from(answer), {}).answer as { choices: [{ message: object }] };
+    assert.deepEqual(read.choices[0].message, {
+      content: '9007199254740993',
+      tool_calls: [{ function: { name: 'a', arguments: written } }],
+    });
   });
 });

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../../platform/config/config.ts';
 import { type LiveRegistry, openRegistry } from '../../../platform/models/live-registry.ts';
+import { NO_TOKENS } from '../../../platform/models/token-usage.ts';
 import { captureLog } from '../../capture-log.ts';
 import { SECRETS_KEYS } from '../../harness.ts';
 
@@ -55,7 +56,7 @@ describe('openRegistry', () => {
   it('has fetched the list when it is open', async () => {
     const opened = await open(60, answer(VISION));
     assert.deepEqual([opened.isAvailable(), imagesOf(opened), logged.lines], [true, IMAGES, []]);
-    assert.equal(opened.costMicrocredits('demo/chat', { promptTokens: 1_000_000, completionTokens: 0 }), 1e8);
+    assert.equal(opened.costMicrocredits('demo/chat', { ...NO_TOKENS, promptTokens: 1_000_000 }), 1e8);
   });
 
   const unreadable: [string, [number, string]][] = [

@@ -31,6 +31,7 @@ export async function startMeasuredService(env: NodeJS.ProcessEnv = {}): Promise
     ...weir.env,
     WEIR_PORT: String(port),
     WEIR_METRICS_PORT: String(metricsPort),
+    WEIR_DATABASE_DISK_GB: '100',
     OLLAMA_BASE_URL: `http://127.0.0.1:${nobody}/v1`,
     WEIR_OIDC_ISSUER: `http://127.0.0.1:${nobody}`,
     WEIR_OIDC_AUDIENCE: 'weir',

@@ -10,7 +10,7 @@ export const ALERTS_PAGE = path.join(ROOT, 'docs/operating/alerts.md');
 
 /** The words of PromQL that look like names of metrics. */
 const WORDS = new Set(
-  'sum min max avg count absent rate increase min_over_time histogram_quantile by on and or unless group_left le'.split(
+  'sum min max avg count absent rate increase min_over_time predict_linear histogram_quantile by on and or unless group_left le'.split(
     ' ',
   ),
 );

@@ -49,6 +49,15 @@ describe('the metrics of what waits', () => {
     assert.deepEqual(await measure('weir.run.in_flight'), { '': JOBS });
   });
 
+  it('are the size of the databases, and that of the disk where it is given', async () => {
+    const { '': bytes } = await measure('weir.database.size');
+    assert.ok(bytes !== undefined && bytes > 1e6);
+    assert.deepEqual(await measure('weir.database.disk'), {});
+    const { db, client, config } = weir;
+    await measureBacklog({ db, client, taskQueue: config.taskQueue, databaseDiskGb: 50 });
+    assert.deepEqual(await metrics.read('weir.database.disk'), { '': 50e9 });
+  });
+
   it('are the workflows whose workflow task fails', async () => {
     assert.deepEqual(await measure('weir.workflow_task.failing'), { '': 0 });
   });

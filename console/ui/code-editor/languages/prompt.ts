@@ -14,7 +14,8 @@ export function loadLanguage(): LanguageSupport {
 }
 
 const matcher = new MatchDecorator({
-  regexp: /\{\{\s*(?:message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}/g,
+  regexp:
+    /(?<=(?<!\\)(?:\\\\)*)\{\{\s*(?:message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)\s*\}\}/g,
   decoration: Decoration.mark({ class: 'cm-variable' }),
 });
 const marks = ViewPlugin.define(

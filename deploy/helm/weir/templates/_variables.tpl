@@ -2,7 +2,10 @@
 {{- define "weir.secrets" -}}
 {{- $database := list "DATABASE_URL" "PGPASSWORD" -}}
 {{- $service := concat $database (list "WEIR_API_KEY_PEPPER" "WEIR_SECRETS_KEYS" "WEIR_TEMPORAL_KEYS" "TEMPORAL_API_KEY" "AWS_SECRET_ACCESS_KEY" "AWS_SESSION_TOKEN" "OTEL_EXPORTER_OTLP_HEADERS" "OTEL_EXPORTER_OTLP_TRACES_HEADERS" "OTEL_EXPORTER_OTLP_METRICS_HEADERS") -}}
-{{- $models := list "OPENAI_API_KEY" "ANTHROPIC_API_KEY" "GOOGLE_API_KEY" "OPENROUTER_API_KEY" "OLLAMA_API_KEY" -}}
+{{- $models := list -}}
+{{- range $name, $_ := .root.Values.secrets -}}
+{{- if and (hasSuffix "_API_KEY" $name) (ne $name "TEMPORAL_API_KEY") -}}{{- $models = append $models $name -}}{{- end -}}
+{{- end -}}
 {{- $needed := dict
   "migration" $database
   "api" (concat $service $models)

@@ -56,7 +56,7 @@ describe('a request that was queued for a second', () => {
       },
     };
     const apiKeys = { find: async () => ({ revoked_at: isRevoked ? new Date() : null, expires_at: null }) };
-    const deps = { db: database.db, gates, apiKeys, config: { providerUrls: {} } };
+    const deps = { db: database.db, gates, apiKeys, config: { ownKeyProviders: {} } };
     const flow = { flowId, organizationId: account.organizationId, foundAt: now - looked };
     const ctx = { state: { flow, principal }, res: new EventEmitter() } as unknown as ApiContext;
     await admit(deps as unknown as ApiDeps)(ctx, async () => undefined);
@@ -107,7 +107,7 @@ describe('requests that start a run', () => {
     const deps = {
       gates: { runStarts: { acquire } },
       openRequests,
-      config: { providerUrls: {} },
+      config: { ownKeyProviders: {} },
     };
     const [route] = routes(deps as unknown as ApiDeps);
     const admit = route?.handlers.find(({ name }) => name === 'admit' || name === 'admitCall');

@@ -35,6 +35,12 @@ describe('a problem of a draft', () => {
     });
   });
 
+  it('names settings as the form does', () => {
+    const message = 'Without effect in a code block: processor_config.max_tokens, processor_config.seed.';
+    const problem = locateProblem([], { path: 'steps', message });
+    assert.equal(problem.message, 'Without effect in a code block: token limit, seed.');
+  });
+
   it('of the flow itself, or of a missing step, has no step', () => {
     assert.equal(locateProblem([], { path: 'steps', message: 'm' }).stepId, undefined);
     assert.equal(locateProblem([], { path: 'steps[4].prompt', message: 'm' }).stepId, undefined);

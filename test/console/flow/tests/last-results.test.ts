@@ -4,10 +4,12 @@ import { isAnyPending, sumUpResults } from '../../../../console/flow/tests/last-
 type Case = Parameters<typeof sumUpResults>[0][number];
 
 describe('the last results of test cases', () => {
-  it('count all cases, not only those of the last test run', () => {
-    const cases = [result('failed', 1), result('passed', 2), { last_result: null }];
+  it('count all cases, not only those of the last test run, and only results on the draft', () => {
+    const onVersion = result('passed', 3);
+    if (onVersion.last_result) onVersion.last_result.version = 1;
+    const cases = [result('failed', 1), result('passed', 2), { last_result: null }, onVersion];
     assert.deepEqual(sumUpResults(cases), {
-      words: '1 of 3 passed, 1 never run',
+      words: '1 of 4 passed, 2 not run on it',
       latest: at(2),
       haveAllPassed: false,
     });
@@ -27,6 +29,6 @@ function at(minute: number): string {
 }
 
 function result(status: 'passed' | 'failed' | 'pending', minute: number): Case {
-  const rest = { test_run_id: 't', flow_run_id: 'f', why: null, ms: null, cost: 0 };
+  const rest = { test_run_id: 't', version: 0, flow_run_id: 'f', why: null, ms: null, cost: 0 };
   return { last_result: { ...rest, status, tested_at: at(minute) } };
 }

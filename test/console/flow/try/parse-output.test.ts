@@ -8,7 +8,7 @@ describe('a typed output', () => {
   });
 
   it('is refused with a sentence when it is not JSON', () => {
-    assert.match(parseOutput('{"a": ').error ?? '', /^The output must be JSON before the run continues: /);
+    assert.match(parseOutput('{"a": ').error ?? '', /^The output must be JSON: /);
     assert.match(parseOutput('').error ?? '', /must be JSON/);
   });
 });

@@ -35,6 +35,25 @@ const STEPS = [
 ] as Step[];
 
 describe('a run that is tried', () => {
+  it('knows since when a block runs, through its retries', () => {
+    const begun: [string, object] = ['block_started', { key: 'a', step_id: 'a', name: 'A' }];
+    const since = (list: [string, object][]) => events(applyRunEvent, running, list).blocks[0]?.since;
+    const started = {
+      key: 'a',
+      stepId: 'a',
+      name: 'A',
+      status: 'running' as const,
+      since: '2026-11-23T02:20:30Z',
+    };
+    const running = { ...beginRun(0, 'whole', 0), blocks: [started] };
+    assert.equal(
+      since([['block_retrying', { ...begun[1], attempts: 1, errorMessage: 'busy' }]]),
+      started.since,
+    );
+    assert.equal(since([['block_completed', ended('a', 'completed')]]), undefined);
+    assert.notEqual(since([['block_completed', ended('a', 'completed')], begun]), undefined);
+  });
+
   it('lists each block once, in the order of their starts, with its cost', () => {
     const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
       ['run_started', {}],

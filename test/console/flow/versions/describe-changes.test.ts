@@ -6,13 +6,19 @@ describe('describeChanges', () => {
     const changes = [
       { step_id: 'reply', field: 'model', from: 'demo/chat', to: 'openai/gpt-5' },
       { step_id: 'reply', field: 'prompt', from: 'a\nb', to: 'c' },
-      { step_id: 'reply', field: 'processor_config', to: { temperature: 0 } },
+      { step_id: 'reply', field: 'processor_config', to: { max_tokens: 9, tools_enabled: true } },
+      { step_id: 'reply', field: 'processor_type', from: 'code', to: 'llm' },
       { step_id: null, field: 'steps', from: ['a', 'reply'], to: ['reply'] },
     ];
     assert.deepEqual(describeChanges(changes), [
       {
         ...{ stepId: 'reply', kind: 'changed' },
-        lines: ['model: demo/chat → openai/gpt-5', 'prompt', 'settings: none → {"temperature":0}'],
+        lines: [
+          'model: demo/chat → openai/gpt-5',
+          'prompt',
+          'settings: none → token limit 9, tools on',
+          'kind: Code → Model call',
+        ],
       },
       { stepId: null, kind: 'changed', lines: ['order of the steps: a, reply → reply'] },
     ]);

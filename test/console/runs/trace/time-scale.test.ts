@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { makeTimeScale, niceStep } from '../../../../console/runs/trace/time-scale.ts';
+import { makeTimeScale, niceStep, withRoom } from '../../../../console/runs/trace/time-scale.ts';
 
 describe('the time scale of a waterfall', () => {
   it('is linear while something runs', () => {
@@ -59,5 +59,16 @@ describe('the time scale of a waterfall', () => {
       [4_000_000, 7_200_000],
     ] as const)
       assert.equal(niceStep(ms), step);
+  });
+
+  it('has no label where it would be cut off, or cover another one', () => {
+    const shown = (...places: number[]) =>
+      withRoom(
+        places.map((at) => ({ at })),
+        0.2,
+      ).map(({ at }) => at);
+    assert.deepEqual(shown(0, 0.5, 0.8), [0, 0.5, 0.8]);
+    assert.deepEqual(shown(0, 0.9), [0]);
+    assert.deepEqual(shown(0, 0.5, 0.6, 0.75), [0, 0.5, 0.75]);
   });
 });

@@ -24,6 +24,10 @@ describe('findVariables', () => {
     assert.deepEqual(found('{"a": {"b": 1}} {{"a"}} {{}} {{1}} {message}'), []);
   });
 
+  it('ignores escaped braces', () => {
+    assert.deepEqual(found(String.raw`\{{message}} \{{ customer }} \\{{message}}`), [['message', true]]);
+  });
+
   it('returns where each begins and ends', () => {
     const prompt = 'a {{ message }} b';
     const [{ from, to } = { from: 0, to: 0 }] = findVariables(prompt);

@@ -1,14 +1,9 @@
-// The `openai` client of one provider, without retries of its own and with bounds on time and size.
+// Fetches a provider's answer with bounds on time and size, for the SDK of each API.
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
-import { OpenAI } from 'openai';
 import type { Agent as UndiciAgent } from 'undici';
 import { ServiceError } from '../../flow/errors.ts';
-import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
-import type { Provider } from '../../platform/config/config.ts';
 import { readAnswerStart } from '../../platform/net/read-answer-start.ts';
-import { traceHeaders } from '../../platform/observability/tracing.ts';
-import { isDeeper } from './read-answer.ts';
 
 /** Waits until an activity may hold an answer of so many bytes. */
 export type ReserveAnswer = (bytes: number, signal: AbortSignal) => Promise<void>;
@@ -22,11 +17,8 @@ const LARGE_ANSWER_BYTES = 1024 * 1024;
 /** This file alone: the whole package, which has a `fetch` of its own, would take 5 MB more. */
 const Agent: typeof UndiciAgent = createRequire(import.meta.url)('undici/lib/dispatcher/agent.js');
 
-/** Practically none: the SDK's own timeout would also count the wait for memory. */
-const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
-
 /** Waits for head and body of an answer as long as their request may take; without it, `fetch` gives up after 5 minutes. */
-const PATIENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+const WITHOUT_TIMEOUT = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** A response whose body was read: passing it through a stream once more would copy it. */
 class WholeResponse extends Response {
@@ -37,35 +29,9 @@ class WholeResponse extends Response {
   }
 }
 
-/** Returns the JSON text that an answer consists of; undefined when it has no body, or another one. */
+/** Returns the body of an answer, whatever its content type says; undefined when it has none. */
 export function bodyOf(response: Response): Buffer | undefined {
-  const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
-  const isJson = type.includes('application/json') || type.trim().endsWith('+json');
-  return response instanceof WholeResponse && isJson && response.status !== 204 ? response.whole : undefined;
-}
-
-/**
- * Creates the client of `provider`. One HTTP call, its body included, may take `timeoutMs`; after a wait for memory the time
- * starts again. Creating one takes some 15 µs, so none is kept.
- */
-export function createModelClient(
-  { baseUrl, apiKey }: Provider,
-  timeoutMs: number,
-  reserveAnswer: ReserveAnswer,
-): OpenAI {
-  return new OpenAI({
-    baseURL: baseUrl,
-    apiKey,
-    // Otherwise read from OPENAI_… variables and sent to every provider.
-    organization: null,
-    project: null,
-    adminAPIKey: null,
-    maxRetries: 0,
-    timeout: SDK_TIMEOUT_MS,
-    defaultHeaders: { 'X-Stainless-Timeout': String(Math.ceil(timeoutMs / 1_000)), ...traceHeaders() },
-    logLevel: 'off',
-    fetch: (url, init) => fetchWhole(url, init, timeoutMs, reserveAnswer),
-  });
+  return response instanceof WholeResponse && response.status !== 204 ? response.whole : undefined;
 }
 
 /** The time of a call has passed. The provider may bill it all the same, so it is not repeated. */
@@ -80,11 +46,34 @@ export class AnswerLate extends Error {
 /** The connection was lost after an answer had begun. */
 export class AnswerCutOff extends Error {}
 
+/** The provider cannot be reached. `reason` is the network's error; as a cause, an SDK would drop both if it was a timeout. */
+export class ProviderUnreachable extends Error {
+  readonly reason: unknown;
+  constructor(reason: unknown) {
+    super('The provider cannot be reached.');
+    this.reason = reason;
+  }
+}
+
+/** The provider answered with a status other than 2xx. `body`: the start of its body, in any format. */
+export class ProviderRefusal extends Error {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  constructor(status: number, headers: Headers, body: string) {
+    super('The provider answered with an error.');
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
 /**
  * Fetches a response and reads its body, that of an error only in part, so that the time limit covers the body too. Redirects are
- * not followed: the key is meant for the configured address only.
+ * not followed: the key is meant for the configured address only. Rejects with ProviderRefusal, ProviderUnreachable, AnswerCutOff,
+ * AnswerLate, OUTPUT_TOO_LARGE, or the signal's reason. An SDK passes these on as the cause of its own error.
  */
-async function fetchWhole(
+export async function fetchWhole(
   url: string | URL | Request,
   init: RequestInit | undefined,
   timeoutMs: number,
@@ -101,14 +90,17 @@ async function fetchWhole(
     timer = startTimer();
   }
   try {
-    const response = await fetch(url, {
+    const sent = fetch(url, {
       ...init,
-      dispatcher: PATIENT,
+      dispatcher: WITHOUT_TIMEOUT,
       redirect: 'manual',
       signal,
     } as RequestInit);
+    const response = await sent.catch((error: unknown) => {
+      throw signal.aborted ? error : new ProviderUnreachable(error);
+    });
     const { status, headers, ok } = response;
-    if (!ok) return new Response(await readErrorBody(response), { status, headers });
+    if (!ok) throw new ProviderRefusal(status, headers, await readErrorBody(response));
     const body = await readBody(response, awaitMemory).catch((error: unknown) => {
       if (error instanceof ServiceError || signal.aborted) throw error;
       throw new AnswerCutOff('The answer was cut off.', { cause: error });
@@ -139,31 +131,7 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
   return Buffer.concat(chunks, length);
 }
 
-/** Reads the start of an error's body, as far as it comes; null when there is none. */
-async function readErrorBody({ body }: Response): Promise<string | null> {
-  if (!body) return null;
-  const start = await readAnswerStart(Readable.fromWeb(body), ERROR_BODY_MAX_BYTES);
-  return toErrorObject(start.toString());
-}
-
-/**
- * Rewrites an error body so that the SDK understands it. Google puts its error object into an array, which the SDK would
- * drop, and vLLM and Mistral send theirs bare; a body nested too deeply to be serialized again becomes the text of an error
- * message.
- */
-function toErrorObject(body: string): string {
-  const text = body.trim();
-  const object = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-  const json = parseJson(object);
-  if (isDeeper(json, JSON_DEPTH_MAX)) return JSON.stringify({ error: { message: object } });
-  const isBare = typeof json === 'object' && json !== null && !('error' in json);
-  return isBare ? `{"error":${object}}` : object;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Reads the start of an error's body, as far as it comes. */
+async function readErrorBody({ body }: Response): Promise<string> {
+  return body ? (await readAnswerStart(Readable.fromWeb(body), ERROR_BODY_MAX_BYTES)).toString() : '';
 }

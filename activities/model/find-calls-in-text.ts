@@ -1,0 +1,62 @@
+// Finds tool calls that a server has left in the text, as Hermes, Qwen, Llama and Mistral write them.
+import { isObject } from '../../flow/json.ts';
+import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
+import { parseExactly } from '../../platform/json-text/parse-exactly.ts';
+import { isDeeper } from './is-deeper.ts';
+
+type Call = { function: { name: string; arguments: string } };
+
+/** The marks before a call, and after it. */
+const MARKS = [
+  ['<tool_call>', '</tool_call>'],
+  ['<function=', '</function>'],
+  ['[TOOL_CALLS]', '</s>'],
+] as const;
+/** Matches a text that is meant as a call, whether it can be read or not; the tokens of models are never spoken of. */
+const MEANT = /^\s*(<tool_call>|<function=|\[TOOL_CALLS\])|<\/tool_call>\s*$|<\|tool_calls?_|<｜tool▁call/;
+const MEMBERS = new Set(['name', 'arguments', 'parameters', 'type', 'id']);
+/** A longer text is no call: no pause takes its arguments. */
+const TEXT_MAX_LENGTH = 1024 * 1024;
+
+/**
+ * Returns the calls in a text and what is said before them; undefined where it has none, or anything that is no call of an offered
+ * tool: a model may just speak of calls.
+ */
+export function findCallsInText(text: string, names: string[]): { calls: Call[]; said: string } | undefined {
+  if (text.length > TEXT_MAX_LENGTH) return undefined;
+  const [start, end] = MARKS.find(([mark]) => text.includes(mark)) ?? [];
+  const [said = '', ...parts] = start ? text.split(start) : ['', text];
+  const calls = parts.flatMap((part) => {
+    const call = end ? (part.split(end)[0] ?? '') : part;
+    // `name>{…}`, as Llama has it.
+    const [, name, args = ''] = (start && /^([\w-]{1,64})>?\s*(\{[\s\S]*)$/.exec(call.trim())) || [];
+    if (name !== undefined) return [toCall({ name, arguments: args }, names)];
+    return [parse(call)].flat().map((each) => toCall(each, names));
+  });
+  const found = calls.filter((call) => call !== undefined);
+  return found.length > 0 && found.length === calls.length ? { calls: found, said: said.trim() } : undefined;
+}
+
+/** Whether a text is meant as a call of a tool. */
+export function isMeantAsCall(text: string): boolean {
+  return MEANT.test(text);
+}
+
+function toCall(value: unknown, names: string[]): Call | undefined {
+  if (!isObject(value) || !Object.keys(value).every((member) => MEMBERS.has(member))) return undefined;
+  const { name, parameters, arguments: args = parameters } = value as { [member: string]: unknown };
+  if (typeof name !== 'string' || !names.includes(name)) return undefined;
+  const given = typeof args === 'string' ? parse(args) : args;
+  if (!isObject(given) || isDeeper(given, JSON_DEPTH_MAX)) return undefined;
+  return { function: { name, arguments: JSON.stringify(given) } };
+}
+
+/** Parses JSON whose numbers keep their digits; undefined for another text. */
+function parse(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return parseExactly(text);
+  } catch {
+    return undefined;
+  }
+}

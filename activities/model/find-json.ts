@@ -1,0 +1,116 @@
+// Finds the JSON values in a model's text: bare, in Markdown fences, in prose, or written as a JSON string.
+import { isDeepStrictEqual } from 'node:util';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
+import { JSON_KEYS_MAX, measureJson } from '../../platform/json-text/measure-json.ts';
+import { findInexactNumber, hasInfiniteNumber } from '../../platform/json-text/scan-json.ts';
+import { isDeeper } from './is-deeper.ts';
+
+/** More different values are not looked at: the text is ambiguous. */
+const VALUES_MAX = 8;
+/** Characters that a search in prose may read, for each character of the text. */
+const SEARCH_FACTOR = 4;
+
+const FENCE = '```';
+/** The start of what is meant as JSON, unlike brackets in prose. */
+const JSON_START = /^(?:\{\s*["}]|\[\s*(?:["{[\]\d-]|true|false|null))/;
+const START_MAX_CHARS = 200;
+
+/**
+ * Returns the different JSON values that a text may mean, of at most so many levels each, the likeliest first: [] when it has none.
+ * A value inside another one is none of them. Throws OUTPUT_TOO_LARGE.
+ */
+export function findJsonValues(text: string, levels = JSON_DEPTH_MAX): Json[] {
+  const excess = text.length > JSON_KEYS_MAX ? measureJson(Buffer.from(text)).excess : undefined;
+  if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `The answer ${excess}.`);
+  const whole = text.replace(/^\ufeff/, '').trim();
+  const bare = parse(whole);
+  // An answer without anything around it is meant as it is, or is JSON that was written as a string.
+  if (bare) return acceptable(typeof bare.value === 'string' ? [whole, bare.value] : [whole], levels);
+  const answer = whole.slice(afterThoughts(whole));
+  return acceptable([...findFenced(answer), ...findInProse(answer)], levels);
+}
+
+/** Where the text begins after reasoning whose opening tag the server has put into the prompt. */
+function afterThoughts(text: string): number {
+  const tag = '</think>';
+  const end = text.lastIndexOf(tag);
+  return end === -1 ? 0 : end + tag.length;
+}
+
+function parse(json: string): { value: Json } | undefined {
+  try {
+    return { value: JSON.parse(json) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Parses texts; leaves out what is no JSON or cannot be kept exactly, and repeated values. */
+function acceptable(texts: string[], levels: number): Json[] {
+  const values: Json[] = [];
+  for (const text of texts) {
+    if (values.length >= VALUES_MAX) break;
+    const parsed = parse(text);
+    if (!parsed || findInexactNumber(Buffer.from(text))) continue;
+    const { value } = parsed;
+    const isKept = !isDeeper(value, levels) && !hasInfiniteNumber(value);
+    if (isKept && !values.some((known) => isDeepStrictEqual(known, value))) values.push(value);
+  }
+  return values;
+}
+
+/** Returns what is between fences, also on one line, with or without the name of the language. */
+function findFenced(text: string): string[] {
+  const first = text.indexOf(FENCE);
+  if (first === -1) return [];
+  // JSON may have fences in its strings, so the outermost come first.
+  const outer = text.slice(first + FENCE.length, Math.max(first + FENCE.length, text.lastIndexOf(FENCE)));
+  const each = text.split(FENCE).filter((_, index) => index % 2 === 1);
+  return [outer, ...each.slice(0, VALUES_MAX)].map((fenced) =>
+    fenced.replace(/^[\w.+-]*/, (language) => (parse(fenced) ? language : '')).trim(),
+  );
+}
+
+/** Finds objects and arrays in prose. A broken object or array is not searched. */
+function findInProse(text: string): string[] {
+  const found: string[] = [];
+  let budget = text.length * SEARCH_FACTOR;
+  for (let start = nextStart(text, 0); start !== -1 && budget > 0; ) {
+    const end = findEndOf(text, start);
+    budget -= (end ?? text.length) - start;
+    const value = end === undefined ? undefined : text.slice(start, end);
+    const isJson = value !== undefined && parse(value) !== undefined;
+    if (isJson) found.push(value);
+    const isMeant = isJson || JSON_START.test(text.slice(start, start + START_MAX_CHARS));
+    if (isMeant && end === undefined) break;
+    start = nextStart(text, isMeant ? (end as number) : start + 1);
+    if (found.length > VALUES_MAX) break;
+  }
+  return found;
+}
+
+function nextStart(text: string, from: number): number {
+  const object = text.indexOf('{', from);
+  const array = text.indexOf('[', from);
+  return object === -1 || array === -1 ? Math.max(object, array) : Math.min(object, array);
+}
+
+/** Returns where the object or array that begins at `start` ends; undefined when it does not. */
+function findEndOf(text: string, start: number): number | undefined {
+  let depth = 0;
+  let isString = false;
+  for (let index = start; index < text.length; index += 1) {
+    const character = text[index];
+    if (isString) {
+      if (character === '\\') index += 1;
+      else if (character === '"') isString = false;
+    } else if (character === '"') isString = true;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth === 0) return index + 1;
+  }
+  return undefined;
+}

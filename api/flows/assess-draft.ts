@@ -1,0 +1,78 @@
+// What is wrong with a draft, or with a version as it is published.
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { listUnsureSettings } from '../../platform/models/find-setting-problems.ts';
+import { noteUnlisted } from '../../platform/models/note-unlisted.ts';
+import { providerOf } from '../../platform/models/registry.ts';
+import type { ApiDeps } from '../deps.ts';
+import { findNotes, noteBlocks } from './draft-notes.ts';
+import { findProblems } from './draft-problems.ts';
+import { type PlacedProblem, type Problem, placeProblem } from './file-problems.ts';
+import type { ModelProviders } from './list-models.ts';
+import { type ReadCode, readCodeOf } from './read-code-of.ts';
+
+type NoteDeps = Pick<ApiDeps, 'config' | 'registry'>;
+
+/** Lists what keeps a draft from running, its `problems`, and what keeps it from working well, its `notes`. */
+export async function assessDraft(
+  deps: NoteDeps,
+  providers: ModelProviders,
+  draft: FlowDefinition,
+  readCode: ReadCode,
+): Promise<{ problems: PlacedProblem[]; notes: PlacedProblem[] }> {
+  const codeOf = await readCodeOf(readCode, listBlocks(draft));
+  const notes = [
+    ...noteModels(deps, providers, draft),
+    ...noteUnsureSettings(deps, draft),
+    ...findNotes(draft, codeOf),
+  ];
+  const place = (problem: Problem) => placeProblem(draft, problem);
+  return { problems: findProblems(draft, codeOf, deps.registry).map(place), notes: notes.map(place) };
+}
+
+/** Reports models that are in no list, models without an available key, and blocks without a model; suggests models that work. */
+function noteModels(deps: NoteDeps, providers: ModelProviders, definition: FlowDefinition): Problem[] {
+  const known = new Set(deps.registry.models().map(providerOf));
+  const sure = [...providers.keys()].filter((provider) => !deps.config.providers[provider]?.unconfigured);
+  const others = sure.map((provider) => `${provider}/…`).join(', ') || 'none';
+  return noteBlocks(definition, ({ processor_type, model }) => {
+    if (processor_type !== 'llm') return [];
+    const unlisted = model === undefined ? undefined : noteUnlisted(deps.registry, model);
+    return [...noteKey(model), ...(unlisted === undefined ? [] : [{ field: 'model', message: unlisted }])];
+  });
+
+  function noteKey(model: string | undefined): { field: string; message: string }[] {
+    if (model === undefined)
+      return [{ field: 'model', message: `Choose a model. Those that work here: ${others}.` }];
+    const provider = providerOf(model);
+    // A model of an unknown provider is reported as a problem elsewhere.
+    if (providers.has(provider) || !known.has(provider)) return [];
+    const unless = Object.hasOwn(deps.config.ownKeyProviders, provider)
+      ? ', unless callers send their own'
+      : '';
+    const message = `The block would fail: no key is set for ${model}${unless}. Models that work here: ${others}.`;
+    return [{ field: 'model', message }];
+  }
+}
+
+/**
+ * Reports settings that the configuration of a provider leaves out, and those for models that are in no list: nobody knows here
+ * whether their provider takes them.
+ */
+function noteUnsureSettings({ config, registry }: NoteDeps, definition: FlowDefinition): Problem[] {
+  return noteBlocks(definition, (block) => {
+    const { model = '' } = block;
+    const provider = config.providers[providerOf(model)] ?? config.ownKeyProviders[providerOf(model)];
+    const { unsent, unknown } = listUnsureSettings(registry, provider?.refusedFields ?? [], block);
+    const messages: string[] = [];
+    if (unsent.length > 0)
+      messages.push(
+        `${unsent.join(', ')} will not be sent to ${model}: the refused_fields of its provider leave that out.`,
+      );
+    if (unknown.length > 0)
+      messages.push(
+        `${model} is in no model list: ${unknown.join(', ')} will be sent, and its provider may refuse that.`,
+      );
+    return messages.map((message) => ({ field: 'processor_config', message }));
+  });
+}

@@ -1,0 +1,105 @@
+// Reads what a model says in a message of a chat completion, in any of the forms that servers give it.
+import { isObject } from '../../../flow/json.ts';
+
+type Fields = { [field: string]: unknown };
+
+/** `text`: undefined where the content has no known form. `reasoning` is apart from it. */
+export type Said = { text: string | undefined; reasoning: string; refusal: string };
+
+/** The reasoning that a server has left in the text, where models put it: before everything else. */
+const THOUGHTS = /^\s*<(think|thinking|thought|reasoning)>([\s\S]*?)<\/\1>\s*/;
+/** Reasoning that does not end. */
+const OPEN_THOUGHTS = /^\s*<(think|thinking)>(?![\s\S]*<\/\1>)([\s\S]*)$/;
+/** The end of reasoning that began in the prompt; a tag in quotes, or within JSON, is only spoken of. */
+const LATE_END = /(?<![`'"])<\/(?:think|thinking)>\s*/;
+const JSON_START = /^\s*[{["]/;
+const TAGS = /<\/?think(?:ing)?>/g;
+/** The channels of gpt-oss, of which only `final` is the answer. */
+const HARMONY = /^\s*(<\|start\|>\w*)?<\|channel\|>/;
+const CHANNEL =
+  /<\|channel\|>\s*(\w+)(?:(?!<\|message\|>)[\s\S]){0,200}<\|message\|>([\s\S]*?)(?=<\|(?:end|return|call|start|channel)\|>|$)/g;
+const OF_REASONING = /^(redacted_)?(think|thought|reasoning|summary_text)/;
+const OF_TEXT = /^(text|output_text)$/;
+const LEVELS_MAX = 6;
+
+/** Reads the content, reasoning and refusal of a message. */
+export function readContent({
+  content,
+  refusal,
+  reasoning_content,
+  reasoning,
+  thinking,
+  reasoning_details,
+}: Fields): Said {
+  const said = { texts: [] as string[], reasoning: [] as string[], refusals: [] as string[] };
+  const isKnown =
+    content === undefined || content === null || typeof content === 'object' || typeof content === 'string';
+  const fields = [reasoning_content, reasoning, thinking, reasoning_details].map(textIn);
+  said.reasoning.push(fields.find((each) => each !== '') ?? '');
+  readPart(content, said);
+  const whole = said.texts.join('').replace(/^\ufeff/, '');
+  const { text, thoughts } = splitThoughts(whole);
+  said.reasoning.push(thoughts.trim());
+  return {
+    text: isKnown ? text : undefined,
+    reasoning: said.reasoning.filter((each) => each !== '').join('\n'),
+    refusal: [textIn(refusal), ...said.refusals].filter((each) => each !== '').join('\n'),
+  };
+}
+
+/** Takes the reasoning out of a text that a server has left it in. */
+function splitThoughts(whole: string): { text: string; thoughts: string } {
+  if (HARMONY.test(whole)) {
+    const channels = [...whole.matchAll(CHANNEL)];
+    const join = (isAnswer: boolean) =>
+      channels.flatMap(([, name, text]) => ((name === 'final') === isAnswer ? [text] : [])).join('\n');
+    return { text: join(true), thoughts: join(false) };
+  }
+  const found = THOUGHTS.exec(whole) ?? OPEN_THOUGHTS.exec(whole);
+  if (found) return { text: whole.slice(found[0].length), thoughts: found[2] ?? '' };
+  const late = LATE_END.exec(whole);
+  const isSpokenOf = whole.match(TAGS)?.length !== 1 || JSON_START.test(whole);
+  if (!late || isSpokenOf) return { text: whole, thoughts: '' };
+  return { text: whole.slice(late.index + late[0].length), thoughts: whole.slice(0, late.index) };
+}
+
+/** Reads a content, or a part of one. An object of no known form is the answer itself, which a server has parsed. */
+function readPart(
+  part: unknown,
+  said: { texts: string[]; reasoning: string[]; refusals: string[] },
+  levels = 0,
+): void {
+  if (levels > LEVELS_MAX) return;
+  if (typeof part === 'string') said.texts.push(part);
+  else if (Array.isArray(part)) for (const each of part) readPart(each, said, levels + 1);
+  else if (isObject(part)) {
+    const { type, text, refusal, parts } = part as Fields;
+    if (typeof type === 'string' && OF_REASONING.test(type)) said.reasoning.push(textIn(part));
+    else if (part.thought === true) said.reasoning.push(textIn(text));
+    else if (type === 'refusal') said.refusals.push(textIn(refusal));
+    else if (Array.isArray(parts)) readPart(parts, said, levels + 1);
+    else if (typeof type === 'string' && !OF_TEXT.test(type)) return;
+    else if (text !== undefined) said.texts.push(textIn(text));
+    else if (type === undefined) said.texts.push(toJson(part));
+  }
+}
+
+/** Joins the texts in a value whose fields are named in many ways. */
+function textIn(value: unknown, levels = 0): string {
+  if (typeof value === 'string') return value;
+  if (levels > LEVELS_MAX) return '';
+  if (Array.isArray(value)) return value.map((each) => textIn(each, levels + 1)).join('');
+  if (!isObject(value)) return '';
+  const { text, thinking, reasoning, summary, content, value: inner } = value as Fields;
+  const found = [text, thinking, reasoning, summary, content, inner].map((each) => textIn(each, levels + 1));
+  return found.find((each) => each !== '') ?? '';
+}
+
+function toJson(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // Nested too deeply.
+    return '';
+  }
+}
