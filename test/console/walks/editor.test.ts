@@ -282,6 +282,11 @@ describeWalks('the editor of a flow', (walk) => {
       const tryIt = page.getByRole('button', { name: 'Try it' });
       await tryIt.press('Enter');
       await page.getByRole('complementary', { name: 'Try it' }).and(page.locator(':focus')).waitFor();
+      // The graph follows later, and takes the focus for its step when nothing else has it.
+      await page.locator('[data-step="renamed-twice-more"]').waitFor();
+      await page.evaluate(
+        `new Promise((done) => ${'requestAnimationFrame(() => '.repeat(4)}done()${')'.repeat(4)})`,
+      );
       await page.keyboard.press('Escape');
       await tryIt.and(page.locator(':focus')).waitFor();
     },
