@@ -15,7 +15,7 @@ type Fields = { [name: string]: unknown };
  * - Gemini and xAI: reasoning is part of neither, but of `total_tokens`.
  * - Anthropic: `input_tokens` leave out cache reads and writes.
  * - DeepSeek has `prompt_cache_hit_tokens`. Moonshot and Together have `cached_tokens` outside the details.
- * - OpenRouter has `cache_write_tokens`, and `cost` in USD. LiteLLM has `cache_creation_tokens`.
+ * - OpenRouter has `cache_write_tokens`, and `cost` in USD. LiteLLM has `cache_creation_tokens`, new-api `cached_creation_tokens`.
  *
  * Where `total_tokens` are given, they decide what is part of what, so that no token counts twice.
  */
@@ -37,7 +37,7 @@ export function readUsage(answer: unknown, expect: () => TokenUsage): TokenUsage
 
   if (input !== undefined) {
     const besides = cached + written;
-    if (isBesides(usage, { input, besides, total, output })) input += besides;
+    if (isBesides(usage, { input, besides, total, output, reasoning })) input += besides;
     if (output === undefined && total !== undefined) output = Math.max(0, total - input);
   }
   if (output !== undefined) {
@@ -72,14 +72,14 @@ export function readUsage(answer: unknown, expect: () => TokenUsage): TokenUsage
   };
 }
 
-/** Finds the object that has counts; streams of Groq and Moonshot have it elsewhere. */
+/** Finds the object that has counts, or a cost; streams of Groq and Moonshot have it elsewhere. */
 function findUsage(answer: unknown): Fields | undefined {
   const { usage, x_groq, choices } = fieldsOf(answer);
   const [choice] = Array.isArray(choices) ? choices : [];
   return [usage, fieldsOf(x_groq).usage, fieldsOf(choice).usage]
     .map(fieldsOf)
     .find((each) =>
-      [readInputTokens(each), readOutputTokens(each), countOf(each.total_tokens)].some(
+      [readInputTokens(each), readOutputTokens(each), countOf(each.total_tokens), readCost(each)].some(
         (count) => count !== undefined,
       ),
     );
@@ -106,24 +106,40 @@ function readReasoning(usage: Fields): number {
 
 /** Reads the tokens that were read from a cache, those that were written to it, and those of the latter for an hour. */
 function readCache(usage: Fields): { cached: number; written: number; writtenHour: number } {
-  const details = { ...fieldsOf(usage.input_tokens_details), ...fieldsOf(usage.prompt_tokens_details) };
-  const creation = fieldsOf(usage.cache_creation ?? details.cache_creation);
+  const details = [usage.prompt_tokens_details, usage.input_tokens_details, usage.prompt_token_details].map(
+    fieldsOf,
+  );
+  const inDetails = (field: string) => most(...details.map((each) => each[field]));
+  const creations = [
+    usage.cache_creation,
+    ...details.flatMap(({ cache_creation, cache_creation_token_details }) => [
+      cache_creation,
+      cache_creation_token_details,
+    ]),
+  ].map(fieldsOf);
   const cached = most(
-    details.cached_tokens,
+    inDetails('cached_tokens'),
     usage.cached_tokens,
     usage.num_cached_tokens,
     usage.prompt_cache_hit_tokens,
     usage.cache_read_input_tokens,
   );
-  const writtenHour = most(details.cache_write_1h_tokens, creation.ephemeral_1h_input_tokens);
-  const written = Math.max(
-    most(details.cache_write_tokens) + most(details.cache_write_1h_tokens),
-    most(creation.ephemeral_5m_input_tokens) + most(creation.ephemeral_1h_input_tokens),
-    most(
-      usage.cache_creation_input_tokens,
-      details.cache_creation_input_tokens,
-      details.cache_creation_tokens,
-    ),
+  const writtenHour = most(
+    inDetails('cache_write_1h_tokens'),
+    ...creations.map((each) => each.ephemeral_1h_input_tokens),
+    usage.claude_cache_creation_1_h_tokens,
+  );
+  const writtenShort = most(
+    ...creations.map((each) => each.ephemeral_5m_input_tokens),
+    usage.claude_cache_creation_5_m_tokens,
+  );
+  const written = most(
+    inDetails('cache_write_tokens') + inDetails('cache_write_1h_tokens'),
+    writtenShort + writtenHour,
+    usage.cache_creation_input_tokens,
+    inDetails('cache_creation_input_tokens'),
+    inDetails('cache_creation_tokens'),
+    inDetails('cached_creation_tokens'),
   );
   return { cached, written, writtenHour };
 }
@@ -131,25 +147,42 @@ function readCache(usage: Fields): { cached: number; written: number; writtenHou
 /** Whether cache reads and writes are not part of the input that `usage` reports. */
 function isBesides(
   usage: Fields,
-  counts: { input: number; besides: number; total: number | undefined; output: number | undefined },
+  counts: {
+    input: number;
+    besides: number;
+    total: number | undefined;
+    output: number | undefined;
+    reasoning: number;
+  },
 ): boolean {
-  const { input, besides, total, output } = counts;
+  const { input, besides, total, output, reasoning } = counts;
   if (besides === 0) return false;
-  const rest = total === undefined || output === undefined ? undefined : total - input - output;
-  if (rest !== undefined && rest >= besides) return true;
   const isAnthropic =
     usage.cache_read_input_tokens !== undefined || usage.cache_creation_input_tokens !== undefined;
+  const rest = total === undefined || output === undefined ? undefined : total - input - output;
+  if (rest !== undefined && rest >= besides) {
+    if (rest === besides || rest === besides + reasoning) return true;
+    // What is left of the total is reasoning, where a provider counts the cache as OpenAI does.
+    return besides > input || (isAnthropic && rest !== reasoning);
+  }
   if (!isAnthropic) return false;
   if (besides > input) return true;
   return rest === undefined && !countOf(usage.prompt_tokens);
 }
 
+/** xAI's unit. */
+const TICKS_PER_USD = 1e10;
+
 /**
- * Reads the cost in USD; Perplexity has it as `total_cost`. With a key of the operator at the provider itself (`is_byok`), `cost`
- * is OpenRouter's fee, and the provider's bill comes on top.
+ * Reads the cost in USD; Perplexity has it as `total_cost`, DeepInfra as `estimated_cost`, and xAI in ticks. With a key of the
+ * operator at the provider itself (`is_byok`), `cost` is OpenRouter's fee, and the provider's bill comes on top.
  */
-function readCost({ cost, is_byok, cost_details }: Fields): number | undefined {
-  const usd = numberOf(fieldsOf(cost).total_cost ?? cost);
+function readCost(usage: Fields): number | undefined {
+  const { cost, estimated_cost, cost_in_usd_ticks, is_byok, cost_details } = usage;
+  const ticks = numberOf(cost_in_usd_ticks);
+  const usd =
+    numberOf(fieldsOf(cost).total_cost ?? cost ?? estimated_cost) ??
+    (ticks === undefined ? undefined : ticks / TICKS_PER_USD);
   if (usd === undefined) return undefined;
   const upstream = is_byok === true ? (numberOf(fieldsOf(cost_details).upstream_inference_cost) ?? 0) : 0;
   return Math.min(usd + upstream, USD_MAX);

@@ -78,6 +78,43 @@ describe('readUsage', () => {
     ],
   ]);
 
+  itReads('takes the rest of a total for reasoning, not for cached input that the prompt includes', [
+    [
+      {
+        prompt_tokens: 10_120,
+        completion_tokens: 1_499,
+        total_tokens: 14_428,
+        ...cached(128),
+        ...reasoning(2_809),
+      },
+      { in: 10_120, cached: 128, out: 4_308, reasoning: 2_809 },
+    ],
+    [
+      { prompt_tokens: 5_000, completion_tokens: 10, total_tokens: 10_000, ...cached(4_000) },
+      { in: 5_000, cached: 4_000, out: 5_000, reasoning: 4_990 },
+    ],
+    [
+      {
+        prompt_tokens: 5_000,
+        completion_tokens: 10,
+        total_tokens: 6_010,
+        cache_read_input_tokens: 900,
+        ...reasoning(1_000),
+      },
+      { in: 5_000, cached: 900, out: 1_010, reasoning: 1_000 },
+    ],
+    [
+      {
+        prompt_tokens: 50,
+        completion_tokens: 100,
+        total_tokens: 9_250,
+        ...cached(9_000),
+        ...reasoning(100),
+      },
+      { in: 9_050, cached: 9_000, out: 200, reasoning: 100 },
+    ],
+  ]);
+
   itReads('finds what is missing from the others', [
     [
       { completion_tokens: 5, total_tokens: 105 },
@@ -150,6 +187,50 @@ describe('readUsage', () => {
         prompt_tokens_details: { cached_tokens: 66_360, cache_creation_tokens: 32_435 },
       },
       { in: 98_805, cached: 66_360, write: 32_435, out: 5_120 },
+    ],
+  ]);
+
+  itReads('reads cache writes of an hour from the fields of gateways', [
+    [
+      {
+        prompt_tokens: 110,
+        completion_tokens: 25,
+        total_tokens: 135,
+        prompt_tokens_details: {
+          cached_tokens: 20,
+          cache_creation_tokens: 10,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 7, ephemeral_1h_input_tokens: 3 },
+        },
+      },
+      { in: 110, cached: 20, write: 7, hour: 3, out: 25 },
+    ],
+    [
+      {
+        prompt_tokens: 1_100,
+        completion_tokens: 25,
+        total_tokens: 1_125,
+        input_tokens: 0,
+        prompt_tokens_details: { cached_tokens: 20, cached_creation_tokens: 1_000 },
+        claude_cache_creation_5_m_tokens: 400,
+        claude_cache_creation_1_h_tokens: 600,
+      },
+      { in: 1_100, cached: 20, write: 400, hour: 600, out: 25 },
+    ],
+  ]);
+
+  itReads('reads cached input wherever its details are', [
+    [
+      { prompt_tokens: 1_013, completion_tokens: 30, prompt_token_details: { cached_tokens: 1_008 } },
+      { in: 1_013, cached: 1_008, out: 30 },
+    ],
+    [
+      {
+        prompt_tokens: 10,
+        completion_tokens: 1,
+        ...cached(0),
+        input_tokens_details: { cached_tokens: 9 },
+      },
+      { in: 10, cached: 9, out: 1 },
     ],
   ]);
 
@@ -260,6 +341,14 @@ describe('readUsage', () => {
     assert.equal(read({ usage, service_tier: 'flex' })?.tier, 'flex');
     assert.equal(read({ usage: { ...usage, service_tier: 'batch' } })?.tier, 'batch');
     assert.ok(!('tier' in (read({ usage, service_tier: null }) ?? {})));
+  });
+
+  it('reads costs that other servers report', () => {
+    const costOf = (cost: object) => read({ usage: { prompt_tokens: 1, ...cost } })?.reportedUsd;
+    assert.equal(costOf({ cost: '0.25' }), 0.25);
+    assert.equal(costOf({ estimated_cost: 0.0000268 }), 0.0000268);
+    assert.equal(costOf({ cost_in_usd_ticks: 37_756_000 }), 0.0037756);
+    assert.equal(read({ usage: { cost: 0.25 } })?.reportedUsd, 0.25);
   });
 
   it('reads the cost that OpenRouter reports, and adds the bill of the provider only with a key of its own', () => {
