@@ -28,6 +28,7 @@ const DETAILS = [{ type: 'reasoning.encrypted', data: 'gAAAAA', format: 'acme-v1
 const MISTRAL_FIELDS = [
   ...['model', 'messages', 'temperature', 'top_p', 'max_tokens', 'stream', 'stop', 'random_seed'],
   ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'prompt_mode', 'safe_prompt'],
+  ...['prompt_cache_key', 'reasoning_effort'],
 ];
 const MISTRAL_MESSAGE_FIELDS = ['role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'];
 
@@ -85,7 +86,6 @@ const SERVERS: { [prefix: string]: ProviderServer } = {
   },
   mistral: {
     path: '/v1',
-    usage: { prompt_tokens_details: undefined },
     say(message) {
       if (typeof message.content !== 'string' || message.content === '') return;
       const thinking = [{ type: 'text', text: REASONING }];

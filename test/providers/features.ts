@@ -38,7 +38,7 @@ export const FEATURES = {
   azure: { ...COMPLETE, model: 'my-deployment', reasoning: 'counted' },
   google: { ...COMPLETE, model: 'gemini-test', reasoning: 'counted' },
   openrouter: { ...COMPLETE, model: 'acme/model', schema: 'in the prompt' },
-  mistral: { ...COMPLETE, model: 'mistral-test', caching: '—' },
+  mistral: { ...COMPLETE, model: 'mistral-test' },
   groq: { ...COMPLETE, model: 'llama-test', schema: 'in the prompt' },
   deepseek: { ...COMPLETE, model: 'deepseek-test', schema: 'in the prompt', images: '—' },
   together: { ...COMPLETE, model: 'acme/model' },

@@ -25,6 +25,8 @@ export function withHints(
     const ends = [cache.stable - 1, cache.continues ? asked.messages.length - 1 : -1];
     return { ...asked, messages: markTexts(asked.messages, ends, { cache_control }) };
   }
+  // Mistral finds the start of a prompt again by the key alone.
+  if (preset === 'mistral') return { ...asked, prompt_cache_key: cacheKey(asked, Math.max(cache.stable, 1)) };
   const key = explicitCacheKey(asked, provider, cache);
   if (key === undefined) return asked;
   const marked = markTexts(asked.messages, [lastMarkable(asked, cache)], {
@@ -40,12 +42,17 @@ export function lastMarkable({ messages }: ChatParams, { stable }: PromptCache):
 
 /** Returns the key under which OpenAI finds the start of a prompt again; undefined where it needs no hint. */
 export function explicitCacheKey(
-  { model, messages, tools }: Pick<ChatParams, 'model' | 'messages' | 'tools'>,
+  params: ChatParams,
   { name, preset = name }: Provider,
   { stable }: PromptCache,
 ): string | undefined {
-  if (!['openai', 'azure'].includes(preset) || stable === 0 || !EXPLICIT_CACHE.test(model)) return undefined;
-  const start = JSON.stringify([messages.slice(0, stable), tools]);
+  const isExplicit = ['openai', 'azure'].includes(preset) && EXPLICIT_CACHE.test(params.model);
+  return isExplicit && stable > 0 ? cacheKey(params, stable) : undefined;
+}
+
+/** Makes a key of the first messages of a request, and of its tools. */
+function cacheKey({ messages, tools }: ChatParams, count: number): string {
+  const start = JSON.stringify([messages.slice(0, count), tools]);
   return createHash('sha256').update(start).digest('base64url').slice(0, 32);
 }
 

@@ -39,6 +39,23 @@ describe('hints in Chat Completions', () => {
     assert.equal(typeof body.prompt_cache_key, 'string');
   });
 
+  it('give Mistral a key, the same for the same start of a prompt', async () => {
+    const keyOf = async (system: string, prompt: string) => {
+      const processor_config = { system };
+      const body = await sentTo('mistral', {
+        model: 'mistral/mistral-small-latest',
+        prompt,
+        processor_config,
+      });
+      assert.deepEqual(body.messages[0].content, system);
+      return body.prompt_cache_key;
+    };
+    const key = await keyOf('Be brief.', 'one');
+    assert.equal(typeof key, 'string');
+    assert.equal(await keyOf('Be brief.', 'two'), key);
+    assert.notEqual(await keyOf('Be exact.', 'one'), key);
+  });
+
   it('are those of the preset that a further provider is like', async () => {
     const block = { model: 'openai/gpt-5.6', processor_config: SYSTEM };
     assert.ok((await sentTo('openai-eu', block, { preset: 'openai' })).prompt_cache_key);
@@ -50,6 +67,7 @@ describe('hints in Chat Completions', () => {
     ['openai', 'openai/gpt-5.6', { prompt_cache: 'off' as const }],
     ['openrouter', 'openrouter/openai/gpt-5', {}],
     ['openrouter', 'openrouter/anthropic/claude-sonnet-4.5', { prompt_cache: 'off' as const }],
+    ['mistral', 'mistral/mistral-small-latest', { prompt_cache: 'off' as const }],
     ['google', 'google/gemini-2.5-flash', {}],
   ] as const)
     it(`are not sent to ${model} with ${JSON.stringify(config)}`, async () => {
