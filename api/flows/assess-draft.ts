@@ -1,6 +1,7 @@
 // What is wrong with a draft, or with a version as it is published.
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import type { Provider } from '../../platform/config/config.ts';
 import { listUnsureSettings } from '../../platform/models/find-setting-problems.ts';
 import { noteUnlisted } from '../../platform/models/note-unlisted.ts';
 import { providerOf } from '../../platform/models/registry.ts';
@@ -56,23 +57,43 @@ function noteModels(deps: NoteDeps, providers: ModelProviders, definition: FlowD
 }
 
 /**
- * Reports settings that the configuration of a provider leaves out, and those for models that are in no list: nobody knows here
- * whether their provider takes them.
+ * Reports settings without effect: those that the configuration of a provider leaves out, tools that a model does not take, and a
+ * time for a cache that has none. Reports those for models that are in no list, too: nobody knows here whether their provider
+ * takes them.
  */
 function noteUnsureSettings({ config, registry }: NoteDeps, definition: FlowDefinition): Problem[] {
   return noteBlocks(definition, (block) => {
-    const { model = '' } = block;
+    const { model = '', processor_type, processor_config = {} } = block;
     const provider = config.providers[providerOf(model)] ?? config.ownKeyProviders[providerOf(model)];
     const { unsent, unknown } = listUnsureSettings(registry, provider?.refusedFields ?? [], block);
-    const messages: string[] = [];
+    const notes: { field: string; message: string }[] = [];
+    const note = (field: string, message: string) => notes.push({ field, message });
     if (unsent.length > 0)
-      messages.push(
+      note(
+        'processor_config',
         `${unsent.join(', ')} will not be sent to ${model}: the refused_fields of its provider leave that out.`,
       );
     if (unknown.length > 0)
-      messages.push(
+      note(
+        'processor_config',
         `${model} is in no model list: ${unknown.join(', ')} will be sent, and its provider may refuse that.`,
       );
-    return messages.map((message) => ({ field: 'processor_config', message }));
+    if (processor_type !== 'llm') return notes;
+    if (processor_config.tools_enabled && registry.find(model)?.tools === false)
+      note(
+        'processor_config.tools_enabled',
+        `${model} takes no tools: a request with tools will be refused.`,
+      );
+    if (processor_config.prompt_cache === '1h' && provider && !hasCacheTimes(provider, model))
+      note(
+        'processor_config.prompt_cache',
+        `Without effect: only Anthropic's models keep a prompt for a time of your choice.`,
+      );
+    return notes;
   });
+}
+
+/** Whether a request can say how long its prompt is kept. */
+function hasCacheTimes({ name, preset = name, api }: Provider, model: string): boolean {
+  return api === 'anthropic' || (preset === 'openrouter' && model.startsWith(`${name}/anthropic/`));
 }

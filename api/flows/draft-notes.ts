@@ -26,7 +26,12 @@ export function findNotes(definition: FlowDefinition, codeOf: CodeOf): Problem[]
  */
 export function noteUnusedFields(definition: FlowDefinition): Problem[] {
   return noteBlocks(definition, ({ processor_type, model, prompt, processor_config }) => {
-    if (processor_type === 'llm') return [];
+    if (processor_type === 'llm') {
+      const { tools_enabled, max_tool_iterations: most } = processor_config ?? {};
+      if (tools_enabled || most === undefined) return [];
+      const field = 'processor_config.max_tool_iterations';
+      return [{ field, message: 'Without effect in a block without tools_enabled.' }];
+    }
     const isCode = processor_type === 'code';
     const settings = Object.keys(processor_config ?? {}).filter((key) => !isCode || key !== 'timeout_ms');
     const unused = [

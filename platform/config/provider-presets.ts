@@ -20,6 +20,9 @@ export type Preset = {
 const NO_COMPLETION_TOKENS = { refusedFields: ['max_completion_tokens'] };
 const NO_MAX_TOKENS = { refusedFields: ['max_tokens'] };
 
+/** Anthropic's OpenAI layer ignores `reasoning_effort`. */
+export const CLAUDE_CHAT_REFUSED_FIELDS = [...NO_COMPLETION_TOKENS.refusedFields, 'reasoning_effort'];
+
 /** By prefix. Each has the variables `<PREFIX>_API_KEY`, `<PREFIX>_BASE_URL` and `<PREFIX>_API`. */
 export const PRESETS = {
   openai: { baseUrl: 'https://api.openai.com/v1', ...NO_MAX_TOKENS },

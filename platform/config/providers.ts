@@ -2,7 +2,14 @@
 // WEIR_PROVIDERS_FILE.
 
 import type { ProviderModels } from '../models/registry.ts';
-import { API_KINDS, type ApiKind, hasAddress, PRESETS, type Preset } from './provider-presets.ts';
+import {
+  API_KINDS,
+  type ApiKind,
+  CLAUDE_CHAT_REFUSED_FIELDS,
+  hasAddress,
+  PRESETS,
+  type Preset,
+} from './provider-presets.ts';
 import { type FileProvider, readProvidersFile } from './providers-file.ts';
 import { hasUserInfo, USER_INFO } from './values.ts';
 
@@ -101,7 +108,9 @@ function describeProvider(
   const api = entry?.api ?? (of('API') as ApiKind | undefined) ?? preset.api ?? 'openai-chat';
   const baseUrl = given ?? preset.baseUrl;
   const keyHeader = entry?.key_header ?? preset.keyHeader ?? (api === 'anthropic' ? 'x-api-key' : undefined);
-  const refusedFields = entry?.refused_fields ?? preset.refusedFields;
+  const isClaudeChat = preset === PRESETS.anthropic && api === 'openai-chat';
+  const refusedFields =
+    entry?.refused_fields ?? (isClaudeChat ? CLAUDE_CHAT_REFUSED_FIELDS : preset.refusedFields);
   const inFile = (field: string) => `${field} of "${name}" in WEIR_PROVIDERS_FILE`;
   return {
     name,

@@ -29,4 +29,21 @@ describe('noteUnusedFields', () => {
       },
     ]);
   });
+
+  it('names the cap of iterations in a block that calls no tools', () => {
+    const notesWith = (config: string) =>
+      noteUnusedFields(
+        parseFlowFile(
+          yaml(`  - { processor_type: llm, model: demo/chat, prompt: x, processor_config: { ${config} } }\n`),
+          'yaml',
+        ),
+      );
+    assert.deepEqual(notesWith('max_tool_iterations: 3'), [
+      {
+        path: ['steps', 0, 'processor_config', 'max_tool_iterations'],
+        message: 'Without effect in a block without tools_enabled.',
+      },
+    ]);
+    assert.deepEqual(notesWith('max_tool_iterations: 3, tools_enabled: true'), []);
+  });
 });

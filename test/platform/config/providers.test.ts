@@ -75,6 +75,8 @@ describe('the variables of model providers', () => {
       });
       const chat = read('openai-chat');
       assert.deepEqual([chat?.baseUrl, chat?.keyHeader], ['https://a.example/claude/v1?a=1', undefined]);
+      // Its OpenAI layer ignores this.
+      assert.ok(chat?.refusedFields?.includes('reasoning_effort'));
     });
 
   it('leave the key of the service out of the providers that take own keys', () => {

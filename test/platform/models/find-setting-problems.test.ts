@@ -37,6 +37,15 @@ describe('settings that a model does not take', () => {
     ['openai/gpt-6-luna', { temperature: 0, reasoning_effort: 'none' }, []],
     ['google/gemini-of-tomorrow', { api: 'openai-responses' }, ['api']],
     ['openai/gpt-4o', { api: 'openai-responses', seed: 7, stop: 'x', temperature: 0 }, ['stop', 'seed']],
+    ['google/gemini-2.5-pro', { reasoning_effort: 'none' }, ['reasoning_effort']],
+    ['google/gemini-2.5-flash', { reasoning_effort: 'none' }, []],
+    ['groq/llama-3.3-70b-versatile', { reasoning_effort: 'low' }, ['reasoning_effort']],
+    ['groq/openai/gpt-oss-120b', { reasoning_effort: 'low' }, []],
+    ['groq/openai/gpt-oss-120b', { reasoning_effort: 'none' }, ['reasoning_effort']],
+    ['mistral/mistral-small-latest', { reasoning_effort: 'medium' }, ['reasoning_effort']],
+    ['mistral/codestral-latest', { reasoning_effort: 'high' }, ['reasoning_effort']],
+    ['deepseek/deepseek-v4-pro', { temperature: 0, top_p: 0.5 }, ['temperature']],
+    ['deepseek/deepseek-chat', { temperature: 0 }, []],
     ['acme/one', { temperature: 0 }, []],
   ] as [string, Config, string[]][])
     it(`are ${refused.join(', ') || 'none'} of ${JSON.stringify(config)} for ${model}`, () => {
