@@ -13,6 +13,7 @@ import {
 } from 'yaml';
 import { isRefusedMember } from '../../flow/json.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { findInexactNumber } from '../../platform/json-text/scan-json.ts';
 import { describeFileProblems, type FileProblem, type Problem } from './file-problems.ts';
 
 /** A map or list as a key is nearly always a variable without quotes. */
@@ -212,6 +213,7 @@ function takeForbidden(document: Document, lineOf: (offset: number) => number): 
 
 /** Whether the digits of a whole number differ from those in its source. */
 function isRounded(value: number, source: string): boolean {
+  if (/^[+-]?[\d.]*[.eE]/.test(source)) return findInexactNumber(Buffer.from(source)) !== undefined;
   const digits = /^0[xo]/.test(source) ? String(BigInt(source)) : source.replace(/^\+?(-?)0*(?=\d)/, '$1');
   return Math.abs(value) >= 2 ** 53 && /^-?\d+$/.test(digits) && String(value) !== digits;
 }

@@ -10,7 +10,7 @@ import { toSlug } from '../ui/fields/read-text.ts';
 import { Select } from '../ui/fields/select.tsx';
 import { TextField } from '../ui/fields/text-field.tsx';
 import { Row } from '../ui/page.tsx';
-import { parseSteps, parseText } from './draft/parse-steps.ts';
+import { ChangedNumber, parseSteps, parseText } from './draft/parse-steps.ts';
 import examples from './examples.json';
 
 type Props = {
@@ -130,7 +130,8 @@ export function NewFlowDialog(props: Props) {
 /** Reads a flow file. Throws an error whose message is for the user. */
 async function readFlowFile(file: File): Promise<FlowStart> {
   const text = await file.text();
-  const steps = await parseSteps(text).catch(() => {
+  const steps = await parseSteps(text).catch((error: unknown) => {
+    if (error instanceof ChangedNumber) throw error;
     throw new Error(`${file.name} holds no steps. Choose a flow file, as JSON or YAML.`);
   });
   const written = (await parseText(text)) as Partial<FlowStart>;

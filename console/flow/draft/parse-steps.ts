@@ -1,10 +1,10 @@
-import { isObject } from '../../ui/json/read-json.ts';
+import { findChangedNumber, isObject } from '../../ui/json/read-json.ts';
 import { deriveStepId } from './edit-steps.ts';
 import type { Step } from './steps.ts';
 
 /**
  * Parses pasted steps: a step, a list of steps or a flow file, as JSON or YAML. Throws an error whose message is for
- * the user.
+ * the user: ChangedNumber where the text is understood.
  */
 export async function parseSteps(text: string): Promise<Step[]> {
   const value = await parseText(text);
@@ -21,17 +21,42 @@ export async function parseSteps(text: string): Promise<Step[]> {
   });
 }
 
-/** Parses JSON or YAML; undefined when the text is neither. */
+/**
+ * Parses JSON or YAML; undefined when the text is neither. Throws ChangedNumber, whose message is for the user, for a number that
+ * would be rounded.
+ */
 export async function parseText(text: string): Promise<unknown> {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    const yaml = await import('yaml');
-    try {
-      return yaml.parse(text, { schema: 'core', maxAliasCount: 0 });
-    } catch {
-      return undefined;
-    }
+    return parseYaml(text);
+  }
+  refuseChanged(text);
+  return value;
+}
+
+export class ChangedNumber extends Error {}
+
+function refuseChanged(json: string): void {
+  const changed = findChangedNumber(json);
+  if (changed) throw new ChangedNumber(changed);
+}
+
+async function parseYaml(text: string): Promise<unknown> {
+  const yaml = await import('yaml');
+  const document = yaml.parseDocument(text, { schema: 'core' });
+  if (document.errors.length > 0) return undefined;
+  yaml.visit(document, {
+    Scalar: (_, { value, source = '' }) => {
+      if (typeof value === 'number')
+        refuseChanged(/^0[xo]/.test(source) ? String(BigInt(source)) : source.replace(/^\+/, ''));
+    },
+  });
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch {
+    return undefined;
   }
 }
 

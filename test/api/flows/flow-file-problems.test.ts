@@ -48,6 +48,13 @@ describe('parseFlowFile', () => {
       6,
       /9007199254740993.*in quotes/,
     ],
+    [
+      'an integer with a point whose digits would be changed',
+      yaml(`  - ${pass}\n    outputSchema:\n      const: 9007199254740993.0`),
+      'steps[0].outputSchema.const',
+      6,
+      /9007199254740993\.0.*in quotes/,
+    ],
     ['a bad slug', `name: x\nslug: A b\nsteps: []`, 'slug', 2, /lower-case/],
     [
       'a schema that is none',

@@ -51,4 +51,24 @@ describe('pasted steps', () => {
     it(`are refused with a sentence: ${JSON.stringify(text)}`, async () => {
       await assert.rejects(parseSteps(text), /The clipboard holds no steps/);
     });
+
+  for (const number of ['9007199254740993', '-9007199254740993.0', '9.007199254740993e15'])
+    it(`are refused where they hold a number that would be rounded: ${number}`, async () => {
+      const json = `{"processor_type": "passthrough", "inputSchema": {"const": ${number}}}`;
+      const yaml = `- processor_type: passthrough\n  inputSchema: { const: ${number} }\n`;
+      for (const text of [json, yaml])
+        await assert.rejects(parseSteps(text), /^Error: The digits of .* would be changed/);
+    });
+
+  it('keep whole numbers that are exact, and digits in texts', async () => {
+    const inputSchema = { enum: [9007199254740994, 1e21, 0.1], title: '9007199254740993' };
+    const steps = [{ processor_type: 'passthrough', inputSchema }];
+    assert.partialDeepStrictEqual(await parseSteps(JSON.stringify(steps)), steps);
+    assert.partialDeepStrictEqual(
+      await parseSteps(
+        '- processor_type: passthrough\n  inputSchema: { enum: [9007199254740994, 1e21, 0.1], title: "9007199254740993" }\n',
+      ),
+      steps,
+    );
+  });
 });
