@@ -18,6 +18,10 @@ type ListedModel = {
   key: 'service' | 'organization' | null;
   /** The prices of requests with a long input. */
   longContextPrices: (Prices & { aboveTokens: number })[];
+  /** The price of each image of a request, besides its tokens. */
+  imagePrice: number;
+  /** Whether the cost that the provider reports is charged in place of the prices. */
+  reportedCost: boolean;
   /** Factors of all prices, by the service tier that an answer names. */
   tiers: { [tier: string]: number };
   contextTokens: number;
@@ -46,6 +50,7 @@ export async function listModels(
     const {
       price,
       tiers = {},
+      reported_cost = false,
       context_tokens,
       image_mime_types,
       image_urls,
@@ -70,6 +75,8 @@ export async function listModels(
         aboveTokens: above_tokens,
         ...toPrices(ratesFor(price, above_tokens + 1)),
       })),
+      imagePrice: toCredits(price.image ?? 0),
+      reportedCost: reported_cost,
       tiers,
       contextTokens: context_tokens,
       images: image_mime_types.length > 0 && image_urls !== false,

@@ -40,6 +40,12 @@ const modelRecord = z
     longContextPrices: z.array(z.object({ aboveTokens: z.int(), ...prices })).meta({
       description: 'The prices of all tokens of a request with a longer input.',
     }),
+    imagePrice: z.number().min(0).meta({
+      description: 'Credits for each image of a request, besides its tokens.',
+    }),
+    reportedCost: z.boolean().meta({
+      description: 'Whether the cost that the provider reports is charged in place of the prices.',
+    }),
     tiers: z.record(z.string(), z.number()).meta({
       description: 'Factors of the prices, by the service tier that an answer names.',
     }),

@@ -98,6 +98,8 @@ export const modelPage = {
       cacheWriteHourPrice: 25,
       outputPrice: 200,
       longContextPrices: [],
+      imagePrice: 0,
+      reportedCost: false,
       tiers: {},
       contextTokens: 400_000,
       images: true,

@@ -23,8 +23,10 @@ export function addModelsCommand(program: Command): void {
 type Model = z.output<typeof modelList>['models'][number];
 
 /** Lists what changes the prices of a model: `over 200000: 400/1800, batch ×0.5`, with those of input and output. */
-function formatOtherPrices({ longContextPrices, tiers }: Model): string {
+function formatOtherPrices({ longContextPrices, imagePrice, reportedCost, tiers }: Model): string {
   return [
+    ...(reportedCost ? ['as the provider reports'] : []),
+    ...(imagePrice > 0 ? [`image ${imagePrice}`] : []),
     ...longContextPrices.map((long) => `over ${long.aboveTokens}: ${long.inputPrice}/${long.outputPrice}`),
     ...Object.entries(tiers).map(([tier, factor]) => `${tier} ×${factor}`),
   ].join(', ');

@@ -11,10 +11,17 @@ describe('listModels', () => {
   });
   after(() => database.drop());
 
-  it('has all prices of a model: of long inputs, of caching for an hour, and the factors of tiers', async () => {
+  it('has all prices of a model: of long inputs, images and caching for an hour, and the factors of tiers', async () => {
     const long = { above_tokens: 200_000, input: 4, output: 15 };
-    const price = { input: 2, cached_input: 0.2, cache_write_1h: 3, output: 10, long_context: [long] };
-    const capabilities = { price, tiers: { batch: 0.5 } };
+    const price = {
+      input: 2,
+      cached_input: 0.2,
+      cache_write_1h: 3,
+      output: 10,
+      long_context: [long],
+      image: 0.005,
+    };
+    const capabilities = { price, reported_cost: true, tiers: { batch: 0.5 } };
     const known = createRegistry({ providers: { gpu: { like: 'vllm', capabilities } } });
     const registry = { ...known, isAvailable: () => true, close: () => undefined };
     const config = { providers: { gpu: {} }, ownKeyProviders: {} } as never;
@@ -37,6 +44,8 @@ describe('listModels', () => {
             outputPrice: 1_500,
           },
         ],
+        imagePrice: 0.5,
+        reportedCost: true,
         tiers: { batch: 0.5 },
       },
     );

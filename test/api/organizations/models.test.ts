@@ -23,6 +23,8 @@ describe('GET /models', () => {
       cacheWriteHourPrice: 0,
       outputPrice: 0,
       longContextPrices: [],
+      imagePrice: 0,
+      reportedCost: false,
       tiers: { batch: 0.5, flex: 0.5, priority: 2, fast: 2, ultrafast: 3 },
       contextTokens: 200_000,
       images: false,
