@@ -57,6 +57,7 @@ function findReason(setting: Setting, config: Config, capabilities: ModelCapabil
     reasoning_efforts: efforts,
     sampling_without_reasoning,
     exclusive_sampling,
+    blank_stops,
     temperature_max: warmest = Infinity,
     output_tokens: longest = Infinity,
   } = capabilities;
@@ -66,6 +67,9 @@ function findReason(setting: Setting, config: Config, capabilities: ModelCapabil
   if (setting === 'temperature' && temperature > warmest) return `a temperature above ${warmest}: lower it.`;
   if (setting === 'max_tokens' && max_tokens > longest)
     return `max_tokens above ${longest}, its longest answer: lower it.`;
+  const hasBlankStop = [config.stop ?? []].flat().some((text) => text.trim() === '');
+  if (setting === 'stop' && blank_stops === false && hasBlankStop)
+    return 'a stop of white space alone: write a text, or leave it out.';
   const asksResponses = config.api === 'openai-responses';
   if (asksResponses && (setting === 'stop' || setting === 'seed'))
     return `${setting} with api: openai-responses, which has no such field: leave one of them out.`;

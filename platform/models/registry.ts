@@ -35,6 +35,8 @@ const capabilities = z.strictObject({
   reasons_by_default: z.boolean().optional(),
   /** Whether temperature and top_p are refused together. */
   exclusive_sampling: z.boolean().optional(),
+  /** False: a `stop` of white space alone is refused. */
+  blank_stops: z.boolean().optional(),
   /** False: the server takes images as base64 only, not as URLs. */
   image_urls: z.boolean().optional(),
   /** Whether the provider's answers say what they cost (`usage.cost`, USD), which is then charged in place of the price. */
