@@ -655,13 +655,13 @@ const CREDITS = [
     if p_charged_to is not null then
       -- Locked at once as strongly as it will be needed: two who share it could not both go on to change it.
       if p_result is null then
-        select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
+        select status, cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
           from run where execution_id = p_execution_id for share;
       else
-        select cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
+        select status, cancel_requested_at, finished_at, coalesce(continues, execution_id) as root into strict carried
           from run where execution_id = p_execution_id for no key update;
       end if;
-      cancelled := carried.cancel_requested_at is not null;
+      cancelled := carried.cancel_requested_at is not null or carried.status = 'failed';
       if cancelled or carried.finished_at is not null then cost := 0; end if;
       -- Before the reservation, as reserve_credits locks them: in another order, each could wait for the other.
       if cost > 0 then
@@ -669,7 +669,8 @@ const CREDITS = [
           from organization where id = p_charged_to for no key update;
       end if;
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key;
-      if p_status <> 'cancelled' and (carried.finished_at is not null or (cancelled and p_error is null)) then
+      if p_status <> 'cancelled'
+        and (case when cancelled then p_error is null else carried.finished_at is not null end) then
         return;
       end if;
     end if;

@@ -73,8 +73,9 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
  * completed, or as failed after a charge or a model response. Returns whether this call recorded it. With a `result`,
  * also completes the run, or throws CANCELLED when the run was asked to cancel. The charge, which becomes the
  * recorded cost, takes neither the balance below zero nor the run over its maximum; the rest is recorded as uncharged.
- * Blocks with model calls or costs are not recorded after the run's end, and not charged after a cancel request: a
- * completed one then throws CANCELLED. A stopped block is recorded also after the end, and replaces no other record.
+ * Blocks with model calls or costs are not charged after a cancel request or the run's failure: a completed one then
+ * throws CANCELLED. After the run's completion they are not recorded. A stopped block is recorded also after the end, and
+ * replaces no other record.
  * Throws RUN_NOT_FOUND when the run was deleted.
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {

@@ -74,19 +74,34 @@ describe('a model call whose activity is repeated', () => {
     await harness.assertChargedOnce();
   });
 
-  it('fails with its own error when its run has ended meanwhile', async () => {
-    const { db } = harness.database;
-    const ending = intercepting(db, async (send) => {
-      await db
+  const endingIn = (status: 'completed' | 'failed') =>
+    intercepting(harness.database.db, async (send) => {
+      await harness.database.db
         .updateTable('run')
-        .set({ status: 'failed', finished_at: new Date() })
+        .set({ status, finished_at: new Date() })
         .where('execution_id', '=', harness.callId)
         .execute();
       return send();
     });
-    await assert.rejects(harness.attempt(1, ending, refuse), { code: 'MODEL_REFUSED' });
-    assert.deepEqual(await listBlockRuns(db, harness.callId), []);
+
+  it('fails with its own error when its run has ended meanwhile', async () => {
+    await assert.rejects(harness.attempt(1, endingIn('completed'), refuse), { code: 'MODEL_REFUSED' });
+    assert.deepEqual(await listBlockRuns(harness.database.db, harness.callId), []);
   });
+
+  for (const [end, answers, code, status] of [
+    ['its own failure', refuse, 'MODEL_REFUSED', 'failed'],
+    ['an answer', () => 'yes', 'CANCELLED', 'cancelled'],
+  ] as const)
+    it(`stays in the trace, uncharged, when ${end} comes after its run has failed`, async () => {
+      await assert.rejects(harness.attempt(1, endingIn('failed'), answers), { code });
+      const blocks = await listBlockRuns(harness.database.db, harness.callId);
+      assert.deepEqual(
+        blocks.map((block) => [block.status, block.cost_microcredits]),
+        [[status, 0]],
+      );
+      assert.equal((await audit(harness.database.db, harness.account)).reserved, 0);
+    });
 
   for (const [clock, aheadMs] of [
     ['an hour ahead', 3_600_000],

@@ -201,7 +201,7 @@ describe('reserveCredits', () => {
       const [callId = ''] = account.runs;
       await finishRun(database.db, callId, { status: 'failed', error: CANCELLED });
       const block = { callId, blockKey: 'ask', costMicrocredits: 30 };
-      assert.equal(await settle(database.db, account, block), false);
+      await assert.rejects(settle(database.db, account, block), { code: 'CANCELLED' });
       const { balance, reserved: left } = await audit(database.db, account);
       assert.deepEqual([balance, left], [100, 0]);
     });
