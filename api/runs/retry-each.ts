@@ -25,7 +25,7 @@ import {
 } from './run-shapes/repetitions.ts';
 
 /** Errors after which no other run would be accepted either. */
-const STOPPING = [401, 402, 403, 429, 500, 503];
+const STOPPING = [401, 402, 403, 408, 429, 500, 503];
 
 /**
  * Who retries runs, and how. `onVersion`: the version of the new runs. `bulkId`: the bulk retry that they belong to.
