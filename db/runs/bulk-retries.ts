@@ -42,8 +42,8 @@ export async function insertBulkRetry(
 }
 
 /**
- * Adds the runs of a further request to a bulk retry. Returns false for an id that the project does not have, and throws
- * BulkRetryCancelled.
+ * Adds the runs of a further request to a bulk retry, which finds again what an earlier one has not tried. Returns false for an
+ * id that the project does not have, and throws BulkRetryCancelled.
  */
 export async function continueBulkRetry(
   tx: Tx,
@@ -52,7 +52,11 @@ export async function continueBulkRetry(
 ): Promise<boolean> {
   const row = await tx
     .updateTable('bulk_retry')
-    .set((eb) => ({ planned: eb('planned', '+', planned), stopped_by: null }))
+    .set({
+      planned: sql`refused + ${planned}::integer
+        + (select count(*) from run where run.bulk_id = bulk_retry.id)`,
+      stopped_by: null,
+    })
     .where('id', '=', bulkId)
     .where('project_id', '=', projectId)
     .returning('cancelled_at')

@@ -23,19 +23,22 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     await updateRunsUnderWayMax(weir.db, organizationId, 1);
     // The new run stays under way.
     await weir.stopWorker();
-    const { retried, refused, stoppedBy, hasMore, nextCursor } = (await retry()).body;
+    const { retried, refused, stoppedBy, hasMore, nextCursor, bulk_id } = (await retry()).body;
     assert.deepEqual(
       [retried.map((run: { repeats: string }) => run.repeats), refused, stoppedBy, hasMore],
       [[second], [], 'RATE_LIMITED', true],
     );
-    const { status, body, headers } = await retry({ cursor: nextCursor });
+    const { status, body, headers } = await retry({ cursor: nextCursor, bulk_id });
     assert.deepEqual([status, body.detail.code], [429, 'RATE_LIMITED']);
     assert.match(headers.get('retry-after') ?? '', /^\d+$/);
     assert.equal((await weir.db.selectFrom('run').select('execution_id').execute()).length, 3);
     await weir.startWorker();
     await weir.finish(flow, retried[0].executionId, key);
-    const rest = (await retry({ cursor: nextCursor })).body;
+    const rest = (await retry({ cursor: nextCursor, bulk_id })).body;
     assert.deepEqual([rest.retried.length, rest.retried[0].repeats, rest.stoppedBy], [1, first, null]);
     await weir.finish(flow, rest.retried[0].executionId, key);
+    const bulk = await weir.call('GET', `/projects/${projectId}/bulk-retries/${bulk_id}`, { key });
+    // A request that continues it finds the runs again that were not tried.
+    assert.deepEqual([bulk.body.planned, bulk.body.started], [2, 2]);
   });
 });
