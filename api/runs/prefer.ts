@@ -14,7 +14,7 @@ const WAIT_MAX_SECONDS = 24 * 60 * 60;
 
 /** One preference: a token, perhaps with a value, perhaps with parameters, which none of ours has. */
 const PREFERENCE = /^([\w!#$%&'*+.^`|~-]+)\s*(?:=([^;]*))?(?:;|$)/;
-const QUOTED = /"([^"]*)"/g;
+const QUOTED = /(=\s*)"((?:[^"\\]|\\.)*)"/g;
 
 export const preferHeaders = z.object({
   Prefer: z.string().optional().meta({
@@ -39,7 +39,9 @@ type Preferences = { waitMs?: number; keepAlive?: true; applied?: string };
 /** Reads the header Prefer. What is unknown or malformed in it is ignored; of two equal names the first counts. */
 export function readPreferences(ctx: Pick<ApiContext, 'get'>): Preferences {
   const found = new Map<string, string>();
-  const unquoted = ctx.get('Prefer').replaceAll(QUOTED, (_, text: string) => text.replaceAll(/[,;]/g, ' '));
+  const unquoted = ctx
+    .get('Prefer')
+    .replaceAll(QUOTED, (_, is: string, text: string) => is + text.replaceAll(/[,;]/g, ' '));
   for (const part of unquoted.split(',')) {
     const [, name = '', value = ''] = PREFERENCE.exec(part.trim()) ?? [];
     const key = name.toLowerCase();

@@ -35,6 +35,8 @@ describe('Prefer', () => {
       ['keep-alive', kept],
       ['return=minimal,keep-alive', kept],
       ['note="x, respond-async", keep-alive', kept],
+      ['note="a \\", respond-async, b", keep-alive', kept],
+      ['"respond-async", keep-alive', kept],
       ['respond-asynchronously', {}],
     ] as const)
       it(`${header}`, () => assert.deepEqual(readPreferences({ get: () => header }), expected));
