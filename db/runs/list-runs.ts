@@ -191,13 +191,14 @@ async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean, search:
   return rows;
 }
 
-/** Whether the id, message or error of a run has this text. Large requests are not looked at. */
+/** Whether the id, message, error or error code of a run has this text. Large requests are not looked at. */
 function hasText(search: string | undefined): RawBuilder<boolean> {
   if (search === undefined) return sql`true`;
   const isIn = (text: RawBuilder<unknown>) =>
     sql`coalesce(strpos(lower(${text}), lower(${search})) > 0, false)`;
   return sql`(
     ${isIn(sql`run.execution_id::text`)} or ${isIn(sql`${readableJson('run.error')} ->> 'message'`)}
+    or ${isIn(sql`${readableJson('run.error')} ->> 'code'`)}
     or case when pg_column_size(run.input) <= ${SEARCHED_REQUEST_MAX_BYTES} then
       ${isIn(sql`${readableJson('run.input')} ->> 'message'`)} else false end)`;
 }
