@@ -100,6 +100,7 @@ export async function askModel(
   const { organizationId, usage, tools = [] } = request;
   const { json_schema: hasFormat, output_tokens, timeout_ms } = deps.registry.capabilities(model);
   usage.model = model;
+  const answering = { organizationId, model, stepId: request.block.step_id };
   const answerTokens = config.max_tokens ?? output_tokens;
   const sentTools = tools.map(toSentTool);
   const conversation = [...request.conversation, ...request.turns];
@@ -135,7 +136,7 @@ export async function askModel(
       response_format: format,
       ...(tools.length > 0 && { tools: sentTools, tool_choice: choice }),
     } as Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
-    const recent = deps.answerLengths.expect(organizationId, model);
+    const recent = deps.answerLengths.expect(answering);
     const expected = estimateUsage(asked, Math.min(answerTokens ?? Infinity, recent));
     const estimate = deps.registry.costMicrocredits(model, expected);
     const begun = await request.begin(usage.costMicrocredits + estimate);
@@ -158,7 +159,7 @@ export async function askModel(
       count(counted) {
         const answer = { ...counted, images: expected.images ?? 0 };
         addUsage(usage, answer);
-        deps.answerLengths.add(organizationId, model, answer.completionTokens);
+        deps.answerLengths.add(answering, answer.completionTokens);
         if (!provider.own) usage.costMicrocredits += deps.registry.costMicrocredits(model, answer);
         measureUsage(deps.registry, model, answer, provider.own ?? false);
       },
