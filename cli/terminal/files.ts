@@ -1,5 +1,5 @@
 // Reads and writes the files that arguments name; `-` is standard input.
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../flow/errors.ts';
@@ -45,11 +45,24 @@ function unreadable(source: string) {
   };
 }
 
-/** Writes a file, and creates its folder if missing. Throws VALIDATION_ERROR with the cause. */
+/**
+ * Writes a file, and creates its folder if missing. Throws VALIDATION_ERROR with the cause; the file is then as it was before,
+ * also on a full disk.
+ */
 export async function writeText(file: string, text: string): Promise<void> {
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, text);
+    const found = await stat(file).catch(() => undefined);
+    // Such as /dev/stdout, which nothing can take the place of.
+    if (found && !found.isFile()) return await writeFile(file, text);
+    const target = found ? await realpath(file) : file;
+    const written = `${target}.${process.pid}`;
+    try {
+      await writeFile(written, text, found && { mode: found.mode });
+      await rename(written, target);
+    } finally {
+      await rm(written, { force: true });
+    }
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw new ServiceError('VALIDATION_ERROR', `${file} cannot be written: ${UNWRITABLE[code] ?? message}.`);
