@@ -80,7 +80,10 @@ const updateBlockEdit = defineEdit({
     branches: fewEntries(BRANCHES_MAX, z.record(z.string(), branchName)).optional().meta({
       description: 'Renames branches of a parallel step: old name to new name.',
     }),
-    processor_config: listedShort(processorConfig.nullable(), AS_IN_WRITE_DRAFT).optional(),
+    processor_config: listedShort(
+      processorConfig.nullable(),
+      'As in write_draft. Replaces all its fields.',
+    ).optional(),
     loop: listedShort(
       loop.nullable(),
       'max_iterations and until, as in write_draft: puts the step into a new loop, or changes the loop that the step is. null replaces a loop by the steps inside.',

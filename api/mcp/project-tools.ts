@@ -10,6 +10,7 @@ import {
 } from '../../db/tenants/projects.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { providerOf } from '../../platform/models/registry.ts';
 import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findModelProviders, listModels } from '../flows/list-models.ts';
@@ -47,7 +48,9 @@ const listModelsTool = defineTool({
     const project = await requireProject(call, project_id);
     const models = (await listModels(call.deps, project.organization_id)).flatMap((one) => {
       const { model, key, inputPrice, outputPrice, contextTokens, images, tools, jsonSchema } = one;
-      if (key === null) return [];
+      // Nobody has said that such a server runs.
+      if (key === null || (key === 'service' && call.deps.config.providers[providerOf(model)]?.unconfigured))
+        return [];
       return {
         model,
         key,

@@ -27,7 +27,7 @@ const LIMIT_MAX = 25;
 const version = z
   .preprocess(toVersionNumber, versionChoice.unwrap())
   .default('original')
-  .meta({ description: 'original, production or a number.' });
+  .meta({ description: 'original (the version that ran; the default), production or a number.' });
 
 const repetition = {
   flow_run_id: z.string().meta({ description: 'The new run.' }),
@@ -58,7 +58,10 @@ const retryRunsTool = defineTool({
     on_version: version,
     error_code: z
       .string()
-      .refine((code) => Object.hasOwn(STATUS, code), 'is not the code of an error')
+      .refine(
+        (code) => Object.hasOwn(STATUS, code),
+        'is not the code of an error, such as MODEL_UNAVAILABLE or CODE_ERROR',
+      )
       .optional(),
     dry_run: z.boolean().default(false),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_MAX),

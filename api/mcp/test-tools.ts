@@ -7,7 +7,7 @@ import { newTestCase } from '../test-cases/test-case-fields.ts';
 import { defineTool, flowId, toVersionNumber } from './tool.ts';
 import { runTrace, runTraceInput, stepTrace, stepTraceInput, traceRun, traceStep } from './trace-run.ts';
 
-const testCaseId = z.guid().meta({ description: 'id from get_flow.' });
+const testCaseId = z.guid().meta({ description: 'test_case_id from get_flow.' });
 // runTestCase and runAllTests check the value.
 const version = z
   .union([z.string(), z.number()])

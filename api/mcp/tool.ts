@@ -10,7 +10,7 @@ import type { UserPrincipal } from '../http/principal.ts';
 const id = z.guid();
 export const projectId = id.meta({ description: 'project_id from list_projects.' });
 
-export const flowId = id.meta({ description: 'id from hydrate_project.' });
+export const flowId = id.meta({ description: 'flow_id from hydrate_project.' });
 
 export const versionId = id.meta({
   description: 'version_id from publish_version or get_flow, not a number.',

@@ -6,11 +6,13 @@ describe('MCP tools', () => {
   const { tools, call, ask, createFlow, add } = useTools({ env: { DEMO_BASE_URL: 'http://127.0.0.1:9/v1' } });
   const idsOf = (answer: { steps: { step_id: string }[] }) => answer.steps.map(({ step_id }) => step_id);
 
-  it('list the models that work for the organization, with prices and abilities', async () => {
+  it('list the models that work for the organization, with prices and abilities, and no server that nobody configured', async () => {
     const { models } = await ask('list_models', { project_id: tools.mcp.tenant.projectId });
     const { providers } = tools.mcp.weir.config;
     const prefixes = new Set(models.map(({ model }: { model: string }) => model.split('/')[0]));
-    assert.deepEqual([...prefixes].sort(), Object.keys(providers).sort());
+    assert.ok(providers.ollama?.unconfigured);
+    const configured = Object.values(providers).filter(({ unconfigured }) => !unconfigured);
+    assert.deepEqual([...prefixes].sort(), configured.map(({ name }) => name).sort());
     const any = models.find(({ model }: { model: string }) => model === 'demo/*');
     assert.deepEqual(any, {
       model: 'demo/*',

@@ -32,7 +32,7 @@ describe('MCP tools', () => {
     [
       'add_block',
       { flow_id: 7, name: 'X', processor_type: 'code' },
-      /flow_id: is not a valid id; send: id from/,
+      /flow_id: is not a valid id; send: flow_id from/,
     ],
     [
       'add_block',

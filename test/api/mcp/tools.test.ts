@@ -78,6 +78,17 @@ describe('MCP tools', () => {
       assert.deepEqual((await ask('retry_runs', { flow_id, on_version })).retried, []);
   });
 
+  it('say which version they run when none is named', async () => {
+    for (const { name, inputSchema } of (await tools.client.listTools()).tools)
+      for (const field of ['version', 'on_version']) {
+        const { default: value, description } = (inputSchema.properties?.[field] ?? {}) as Record<
+          string,
+          string
+        >;
+        if (description) assert.ok(value || /default|when absent/.test(description), `${name}.${field}`);
+      }
+  });
+
   it('are listed in less than 28 KB', async () => {
     const listed = await tools.client.listTools();
     const bytes = Buffer.byteLength(JSON.stringify(listed));
