@@ -5,7 +5,7 @@ import { isObject } from '../../flow/json.ts';
 import { JSON_DEPTH_MAX, TOOL_MESSAGES_MAX_BYTES, TOOL_NAME_PATTERN } from '../../flow/limits.ts';
 import type { AssistantMessage, ToolCall, ToolCallMessage, ToolDefinition } from '../../flow/tool-calls.ts';
 import { hasInfiniteNumber } from '../../platform/json-text/scan-json.ts';
-import { dropUnsent, findUnsendable } from '../../platform/models/assistant-state.ts';
+import { dropUnsent, findUnsendable, toCallId } from '../../platform/models/assistant-state.ts';
 import { isDeeper } from './is-deeper.ts';
 
 /** The most tool calls in one answer; each needs a result. */
@@ -77,6 +77,13 @@ export function hasCalls(written: Written): boolean {
   return callsOf(written).length > 0;
 }
 
+/** Returns the arguments of the only call of an answer, where they are one JSON object. */
+export function onlyArguments(written: Written): string | undefined {
+  const [only, ...others] = callsOf(written);
+  const called = isObject(only) && isObject(only.function) ? only.function : {};
+  return others.length > 0 || !called.arguments ? undefined : readArguments(called.arguments);
+}
+
 /** Returns the calls as they were written; a `function_call` of old is one. */
 function callsOf({ tool_calls: asked, function_call: old }: Written): unknown[] {
   const calls: unknown[] = Array.isArray(asked) ? asked : asked ? [asked] : [];
@@ -103,7 +110,7 @@ function readCall(written: unknown, names: string[], taken: Set<string>): ReadCa
   const { id: own, type, function: asked, ...state } = isObject(written) ? written : {};
   const { name: given, arguments: args, ...more } = isObject(asked) ? asked : {};
   const isOwn = typeof own === 'string' && own !== '' && own.length <= ID_MAX_LENGTH && !taken.has(own);
-  const id = isOwn ? own : `call_${randomUUID()}`;
+  const id = isOwn ? own : toCallId(randomUUID());
   taken.add(id);
   const name = typeof given === 'string' ? findTool(given, names) : undefined;
   const text = readArguments(args);

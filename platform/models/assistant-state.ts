@@ -1,5 +1,6 @@
 // The opaque state of assistant messages: fields that a provider puts on a message, or on its tool calls, and wants back unchanged
 // after the tool results, such as `reasoning_content` (docs/tool-calls.md).
+import { createHash } from 'node:crypto';
 import { isRefusedMember } from '../../flow/json.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import type { AssistantMessage, ToolCall, ToolCallMessage } from '../../flow/tool-calls.ts';
@@ -25,7 +26,8 @@ function dropNullsOfCall({ function: called, ...call }: ToolCall): ToolCall {
   return { ...withoutNulls(call), function: withoutNulls(called) };
 }
 
-function withoutNulls<T extends object>(fields: T): T {
+/** Drops the fields that are null. */
+export function withoutNulls<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as T;
 }
 
@@ -39,6 +41,11 @@ export function conversationFor(
 ): ToolCallMessage[] {
   if (model === resume.model) return resume.messages;
   return resume.messages.map((message) => (message.role === 'assistant' ? withoutState(message) : message));
+}
+
+/** Makes an id of a call that each provider takes, always the same one of the same id. */
+export function toCallId(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 9);
 }
 
 /** Returns a message with its text and calls alone. */

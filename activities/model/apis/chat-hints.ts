@@ -1,6 +1,7 @@
 // What some servers of Chat Completions need beyond the request.
 import { createHash } from 'node:crypto';
 import type { Provider } from '../../../platform/config/config.ts';
+import { toCallId } from '../../../platform/models/assistant-state.ts';
 import { addInstruction } from '../../../platform/models/build-messages.ts';
 import type { ChatParams, PromptCache } from './model-api.ts';
 
@@ -10,6 +11,13 @@ type Hint = { [field: string]: unknown };
 /** From this generation on, OpenAI caches a prompt only up to where a hint says that it stays the same, or to its end. */
 const EXPLICIT_CACHE = /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/;
 
+/** The ids of tool calls that a server takes; those of a conversation may come from a server of another maker. */
+const CALL_IDS = new Map([
+  ['mistral', /^[a-zA-Z0-9]{9}$/],
+  ['openai', /^.{1,40}$/s],
+  ['azure', /^.{1,40}$/s],
+]);
+
 /** Returns the request for the server of `provider`. */
 export function withHints(
   params: ChatParams,
@@ -18,7 +26,8 @@ export function withHints(
 ): ChatParams {
   // Anthropic's OpenAI layer ignores `response_format`.
   const { preset = provider.name } = provider;
-  const asked = preset === 'anthropic' ? withInstruction(params) : params;
+  const taken = withCallIds(params, CALL_IDS.get(preset));
+  const asked = preset === 'anthropic' ? withInstruction(taken) : taken;
   if (!cache) return asked;
   if (preset === 'openrouter' && asked.model.startsWith('anthropic/')) {
     const cache_control = { type: 'ephemeral', ...(cache.ttl === '1h' && { ttl: cache.ttl }) };
@@ -54,6 +63,18 @@ export function explicitCacheKey(
 function cacheKey({ messages, tools }: ChatParams, count: number): string {
   const start = JSON.stringify([messages.slice(0, count), tools]);
   return createHash('sha256').update(start).digest('base64url').slice(0, 32);
+}
+
+/** Gives tool calls and their results other ids where the server would not take theirs. */
+function withCallIds(params: ChatParams, taken: RegExp | undefined): ChatParams {
+  if (!taken || !params.messages.some(({ role }) => role === 'tool')) return params;
+  const toTaken = (id: string) => (taken.test(id) ? id : toCallId(id));
+  const messages = params.messages.map((message) => {
+    if (message.role === 'tool') return { ...message, tool_call_id: toTaken(message.tool_call_id) };
+    if (message.role !== 'assistant' || !message.tool_calls) return message;
+    return { ...message, tool_calls: message.tool_calls.map((call) => ({ ...call, id: toTaken(call.id) })) };
+  });
+  return { ...params, messages };
 }
 
 /** Puts the schema of the answer into the instructions. */

@@ -75,6 +75,25 @@ describe('hints in Chat Completions', () => {
       assert.doesNotMatch(JSON.stringify(body), /cache/);
     });
 
+  for (const [name, id, taken] of [
+    ['mistral', 'call_1', /^[a-zA-Z0-9]{9}$/],
+    ['mistral', 'a1B2c3D4e', /^a1B2c3D4e$/],
+    ['openai', `call_${'x'.repeat(60)}`, /^.{1,40}$/],
+    ['openai', 'call_1', /^call_1$/],
+    ['google', `call_${'x'.repeat(60)}`, /^call_x{60}$/],
+  ] as const)
+    it(`give ${name} a call and its result under an id that it takes: ${id.slice(0, 12)}`, async () => {
+      const call = { id, type: 'function', function: { name: 'f', arguments: '{}' } } as const;
+      const conversation = [
+        { role: 'user' as const, content: 'Hi' },
+        { role: 'assistant' as const, content: null, tool_calls: [call] },
+        { role: 'tool' as const, tool_call_id: id, content: '1' },
+      ];
+      const { messages } = await sentTo(name, { model: `${name}/x` }, { conversation });
+      assert.match(messages[1].tool_calls[0].id, taken);
+      assert.equal(messages[2].tool_call_id, messages[1].tool_calls[0].id);
+    });
+
   it('instruct Claude behind its OpenAI layer, which ignores a response format', async () => {
     harness.server.will(answer('{"n":1}'));
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } } };
