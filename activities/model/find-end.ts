@@ -9,15 +9,15 @@ export type End = 'done' | 'cut' | 'filtered' | 'malformed' | 'broken';
 const ENDS: [End, RegExp][] = [
   [
     'done',
-    /^(|stop|stop_?sequence|stop_token|end|end_?turn|eos|eos_token|done|complete|completed|finish|finished|success|tool_?calls?|tool_?use|function_?calls?|<\/s>|<\|(im_end|endoftext|end_?of_?text|eot_id|end)\|>)$/,
+    /^(|stop|stop_?sequence|stop_token|normal|end|end_?(of_)?turn|end_of_(message|text|sequence)|eos|eos_token|eot|done|complete|completed|finish|finished|success|tool_?calls?|tool_?use|function_?calls?|<\/s>|<(eos|end_of_turn)>|<\|(im_end|endoftext|end_?of_?text|eot_id|end)\|>)$/,
   ],
   [
     'cut',
-    /^(length|max_?tokens?|max_(output|completion|new)_tokens|max_length|model_length|token_limit|(model_)?context_(window|length)_exceeded|context_length)$/,
+    /^(length|max_?tokens?(_reached)?|max_(output|completion|new)_tokens|max_length|model_length|token_limit(_reached)?|out_of_tokens|(model_)?context_(window|length)_exceeded|context_length)$/,
   ],
   [
     'filtered',
-    /^(content_?filter(ed)?(: .*)?|safety|recitation|blocklist|prohibited_content|spii|image_\w+|refusal|refused|guardrail\w*|sensitive|moderation|language)$/,
+    /^(content_?filter(ed)?(: .*)?|(content_)?policy_violation|error_toxic|safety|recitation|blocklist|blocked|prohibited_content|spii|image_\w+|refusal|refused|guardrail\w*|model_armor|sensitive|moderation|language)$/,
   ],
   ['malformed', /malformed_|unexpected_tool_call|too_many_tool_calls/],
 ];
@@ -37,6 +37,7 @@ function endBy(reason: unknown): End {
   const name = String(reason)
     .trim()
     .toLowerCase()
-    .replace(/^finish_?reason_/, '');
+    .replace(/^finish_?reason[_.]/, '')
+    .replace(/(?<=\w)[- ](?=\w)/g, '_');
   return ENDS.find(([, names]) => names.test(name))?.[0] ?? 'broken';
 }

@@ -16,6 +16,9 @@ const NORMAL = [
   'eos',
   '<|im_end|>',
   '</s>',
+  'normal',
+  'end_of_turn',
+  'FinishReason.STOP',
   '',
   null,
   undefined,
@@ -23,7 +26,10 @@ const NORMAL = [
 const OTHERS: [code: ErrorCode, reasons: string[]][] = [
   [
     'MODEL_OUTPUT_INCOMPLETE',
-    ['length', 'max_tokens', 'MAX_TOKENS', 'model_length', 'model_context_window_exceeded'],
+    [
+      ...['length', 'max_tokens', 'MAX_TOKENS', 'model_length', 'model_context_window_exceeded'],
+      ...['max-tokens', 'out_of_tokens'],
+    ],
   ],
   [
     'MODEL_OUTPUT_INCOMPLETE',
@@ -33,7 +39,7 @@ const OTHERS: [code: ErrorCode, reasons: string[]][] = [
     'MODEL_REFUSED',
     [
       ...['content_filter', 'content_filter: PROHIBITED_CONTENT', 'SAFETY', 'RECITATION', 'refusal'],
-      ...['PROHIBITED_CONTENT', 'guardrail_intervened'],
+      ...['PROHIBITED_CONTENT', 'guardrail_intervened', 'content-filter', 'ERROR_TOXIC', 'model_armor'],
     ],
   ],
 ];
