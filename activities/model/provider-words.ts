@@ -118,12 +118,14 @@ function filteredBy(filter: unknown): string {
     .join(', ');
 }
 
+const TITLE = /<title\b[^<>]*>([^<]*)/i;
+
 /** Returns a text without the tags of a web page or of XML, in one line. */
 function toPlainText(text: string): string {
   const start = text.slice(0, PLAIN_MAX_CHARS);
   const bare = start.startsWith('<')
     ? start
-        .replace(/<(script|style|head)\b[\s\S]*?(<title\b[^<>]*>[^<]*<\/title>)?[\s\S]*?<\/\1>/gi, ' $2 ')
+        .replace(/<(script|style|head)\b[\s\S]*?<\/\1>/gi, (part) => ` ${TITLE.exec(part)?.[1] ?? ''} `)
         .replace(/<[^<>]*>/g, ' ')
         .replace(/&nbsp;/g, ' ')
     : start;

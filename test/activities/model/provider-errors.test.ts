@@ -55,6 +55,7 @@ const SHAPES: [name: string, body: unknown][] = [
   ['a status message', { base_resp: { status_code: 1004, status_msg: SAID } }],
   ['an event of a stream', `event: error\ndata: ${JSON.stringify(openAi(SAID))}\n\n`],
   ['a plain text', SAID],
+  ['the title of a web page', `<html><head><title>${SAID}</title></head><body></body></html>`],
   ['a web page', `<!DOCTYPE html><html><head><style>p{}</style></head><body><h1>${SAID}</h1></body></html>`],
 ];
 
@@ -129,6 +130,16 @@ const FINAL: [status: number, body: object | string, code: ErrorCode, said: RegE
     /data policy/,
   ],
   [403, openAi('Content violates usage guidelines.'), 'MODEL_REFUSED', /guidelines/],
+  [403, openAi('Your input was flagged. No credits were charged.'), 'MODEL_REFUSED', /flagged/],
+  [400, openAi('Upstream said no. No credits were charged.'), 'MODEL_REQUEST_INVALID', /Upstream/],
+  [403, openAi('Key limit exceeded (total limit).'), 'MODEL_QUOTA_EXCEEDED', /Key limit/],
+  [429, openAi('余额不足或无可用资源包,请充值。', '1113'), 'MODEL_QUOTA_EXCEEDED', /余额不足/],
+  [429, openAi('Please retry after 86400 seconds.', '429'), 'MODEL_QUOTA_EXCEEDED', /86400/],
+  [404, openAi('No endpoints found that support image input'), 'MODEL_REQUEST_INVALID', /image input/],
+  [401, openAi('Your IP address is not authorized.', 'ip_not_authorized'), 'MODEL_REQUEST_INVALID', /IP/],
+  [403, { message: 'The security token included in the request is invalid.' }, 'MODEL_KEY_REJECTED', /token/],
+  [403, openAi('Your API key was reported as leaked.'), 'MODEL_KEY_REJECTED', /leaked/],
+  [400, { message: 'The provided model identifier is invalid.' }, 'MODEL_NOT_FOUND', /identifier/],
   [403, '', 'MODEL_REQUEST_INVALID', /no reason/],
   [401, '', 'MODEL_KEY_REJECTED', /no reason/],
   [
@@ -190,6 +201,9 @@ const PASSING: [
   [400, openAi('Odd'), undefined, { 'x-should-retry': 'true' }],
   [403, openAi('Slow down', 'rate_limit_exceeded')],
   [413, openAi('Too many tokens a minute. Please try again in 1.2s.', 'rate_limit_exceeded'), 1_200],
+  [400, { error: 'The model has crashed without additional information. (Exit code: 6)' }],
+  [400, { error: 'Model unloaded.' }],
+  [424, { message: 'The system encountered an unexpected error during processing.' }],
   [425, ''],
   [
     429,
@@ -239,6 +253,22 @@ describe('an error of a provider', () => {
         assert.ok(error instanceof ModelUnavailable, String(error));
         assert.deepEqual([error.status, error.retryAfterMs], [status, waitMs]);
         return true;
+      }));
+
+  for (const [status, body] of [
+    [400, openAi('Unexpected token 200002 while expecting start token 200006', '400', 'BadRequestError')],
+    [400, openAi('unexpected tokens remaining in message header: Some("x")', '400', 'BadRequestError')],
+    [424, { message: 'Model produced invalid sequence as part of ToolUse.' }],
+    [400, openAi("Failed to call a function. See 'failed_generation' for more details.")],
+    [
+      400,
+      openAi('1 validation error for list[FunctionDefinition]\n  Invalid JSON: EOF while parsing', '400'),
+    ],
+  ] as const)
+    it(`is repeated as one of its model: ${status} ${JSON.stringify(body).slice(0, 120)}`, () =>
+      assert.rejects(harness.callAfter(respond(status, body)), {
+        name: 'ModelUnavailable',
+        isUnreadable: true,
       }));
 
   it('is final where its header says so', () =>
