@@ -31,7 +31,7 @@ import { cutAnswer } from './describe-answer.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import type { ReserveAnswer } from './fetch-answer.ts';
 import { answerLimit } from './fit-to-provider.ts';
-import type { FormatRefusals } from './format-refusals.ts';
+import { type FormatRefusals, isFormatRefusal } from './format-refusals.ts';
 import { measureModelCall, measureUsage } from './observe-model-call.ts';
 import type { ProviderOutages } from './provider-outages.ts';
 import { type OutputValidator, type Problem, type Reading, readOutput } from './read-output.ts';
@@ -124,9 +124,12 @@ export async function askModel(
     try {
       return await askOnce(choice);
     } catch (error) {
-      if (!format || !deps.formatRefusals.note(organizationId, model, format, error)) throw error;
+      const refused = format;
+      if (!refused || !isFormatRefusal(error)) throw error;
       giveInstructions();
-      return await askOnce(choice);
+      const answer = await askOnce(choice);
+      deps.formatRefusals.note(organizationId, model, refused, error);
+      return answer;
     }
   }
 

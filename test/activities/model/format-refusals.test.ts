@@ -59,6 +59,11 @@ describe('a response format that a provider refuses', () => {
     'output_format: Extra inputs are not permitted',
     'output_config.format: Extra inputs are not permitted',
     "'claude-opus-4-1' does not support output format.",
+    'output_config: Extra inputs are not permitted',
+    'Structured outputs are not supported for this model.',
+    'JSON mode is not enabled for models/gemma-3-27b-it',
+    'Json mode response is not supported when enable_thinking is true',
+    'response_format value as json_schema is enabled only for api versions 2024-08-01-preview and later',
   ];
   for (const message of unsupported)
     it(`is not asked of the model again, with any schema: ${message}`, async () => {
@@ -73,6 +78,10 @@ describe('a response format that a provider refuses', () => {
     NOT_THIS,
     "Function calling with a response mime type: 'application/json' is unsupported",
     'output_config.format.schema: Schema is too complex for structured outputs, unsupported',
+    'output_config.format.schema.properties.url: Extra inputs are not permitted',
+    'json mode cannot be combined with tool/function calling',
+    'response_format with tools is not supported',
+    'Request contains an invalid argument.',
   ];
   for (const message of ofSchema)
     it(`is asked of the model again with another schema: ${message}`, async () => {
@@ -103,6 +112,23 @@ describe('a response format that a provider refuses', () => {
       assert.equal(systems.length, 1);
       assert.match(systems[0]?.content ?? '', /JSON Schema.*\n\nBe brief\.$/s);
     }
+  });
+
+  for (const message of [
+    'JSON schema conversion failed:\nUnrecognized schema: {"not":{}}',
+    'Failed to initialize samplers: failed to parse grammar',
+  ])
+    it(`may be refused with the status of a server error: ${message.slice(0, 40)}`, async () => {
+      harness.server.will(refuse(message, 500), answered);
+      assert.deepEqual(await run(closed), RESULT);
+    });
+
+  it('is not to blame where a request without it is refused for the same unknown reason', async () => {
+    const refusal = refuse('Request contains an invalid argument.');
+    harness.server.will(refusal, refusal, answered);
+    await assert.rejects(run(closed), fails('MODEL_REQUEST_INVALID', /invalid argument/));
+    await run(closed);
+    assert.deepEqual(formats(), [true, false, true]);
   });
 
   it('is asked again for another organization', async () => {
