@@ -18,10 +18,14 @@ function readClaudeName(model: string): { family: string; version: number } {
   return { family, version: major === undefined ? Number.POSITIVE_INFINITY : Number(`${major}.${minor}`) };
 }
 
-/** Whether two names are of one model: an answer has a date where the request had none. */
+/**
+ * Whether two names may be of one model: an answer has a date where the request had none, and the real name where the request had
+ * one of a gateway.
+ */
 export function isSameClaude(a: string, b: string): boolean {
   const [one, other] = [readClaudeName(a), readClaudeName(b)];
-  return one.family === other.family && one.version === other.version;
+  const isSame = <T>(x: T, y: T, unknown: T) => x === y || x === unknown || y === unknown;
+  return isSame(one.family, other.family, '') && isSame(one.version, other.version, Number.POSITIVE_INFINITY);
 }
 
 /**

@@ -1,6 +1,7 @@
 // The request of a chat completion in the shape of OpenAI's Responses API.
 import type { OpenAI } from 'openai';
 import { isObject } from '../../../flow/json.ts';
+import { withoutNulls } from '../../../platform/models/assistant-state.ts';
 import type { ChatParams } from './model-api.ts';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
@@ -78,9 +79,9 @@ function toItems(message: OpenAI.Chat.ChatCompletionMessageParam, hint?: Hint): 
 }
 
 /**
- * Returns the items that the model had written; the calls are those of `tool_calls`, as its results name them. Where reasoning is
- * not encrypted, the text and the calls alone: nothing is stored, so the provider does not know its id, and refuses items that
- * name reasoning it does not get.
+ * Returns the items that the model had written, without their nulls; the calls are those of `tool_calls`, as its results name them.
+ * Where reasoning is neither encrypted nor written out, the text and the calls alone: nothing is stored, so the provider does not
+ * know its id, and refuses items that name reasoning it does not get.
  */
 function toAnswer({ content, tool_calls: calls = [], provider_state: state }: Assistant): Items {
   const called = calls.flatMap((call) => (call.type === 'function' ? [toCall(call)] : []));
@@ -91,14 +92,18 @@ function toAnswer({ content, tool_calls: calls = [], provider_state: state }: As
     return [...(text === '' ? [] : [{ role: 'assistant' as const, content: text }]), ...called];
   let next = 0;
   return items.map((item) =>
-    item.type === 'function_call' ? { ...item, ...called[next++] } : item,
+    withoutNulls(item.type === 'function_call' ? { ...item, ...called[next++] } : item),
   ) as unknown as Items;
 }
 
 function itemsOf(state: unknown): { type: unknown }[] | undefined {
   if (!isObject(state) || state.api !== 'openai-responses' || !Array.isArray(state.output)) return undefined;
-  const items = state.output.filter(isObject) as unknown as { type: unknown; encrypted_content?: unknown }[];
-  const isWhole = items.every(({ type, encrypted_content }) => type !== 'reasoning' || encrypted_content);
+  type Item = { type: unknown; encrypted_content?: unknown; content?: unknown };
+  const items = state.output.filter(isObject) as unknown as Item[];
+  const isWhole = items.every(
+    ({ type, encrypted_content, content }) =>
+      type !== 'reasoning' || encrypted_content || (Array.isArray(content) && content.length > 0),
+  );
   return isWhole ? items : undefined;
 }
 

@@ -16,9 +16,12 @@ const FINISH_REASONS: { [reason: string]: string } = {
  * in its tool call. A stop reason that has no counterpart stays as it is.
  */
 export function messageToCompletion(answer: unknown): unknown {
-  if (!isObject(answer) || answer.type !== 'message' || !Array.isArray(answer.content)) return answer;
+  if (!isObject(answer) || (answer.type !== 'message' && answer.role !== 'assistant')) return answer;
   const { id, model, stop_reason: reason, stop_details: details, usage, content, error } = answer as Fields;
-  const blocks = (content as unknown[]).filter(isObject) as Fields[];
+  // Some gateways send the text alone.
+  const given = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (!Array.isArray(given)) return answer;
+  const blocks = given.filter(isObject) as Fields[];
   const textOf = (type: string, field: string) =>
     blocks.flatMap((block) => (block.type === type ? [String(block[field] ?? '')] : [])).join('');
   const text = textOf('text', 'text');

@@ -8,7 +8,8 @@ type Fields = { [field: string]: unknown };
  * error, as gateways report one with status 200.
  */
 export function responseToCompletion(answer: unknown): unknown {
-  if (!isObject(answer) || answer.object !== 'response') return answer;
+  if (!isObject(answer) || answer.choices !== undefined) return answer;
+  if (answer.object !== 'response' && !Array.isArray(answer.output)) return answer;
   const { id, model, status, usage, service_tier, error } = answer as Fields;
   const items = (Array.isArray(answer.output) ? answer.output : []).filter(isObject) as Fields[];
   if (items.length === 0 && error) return { id, model, usage, error: toError(error) };
@@ -16,7 +17,7 @@ export function responseToCompletion(answer: unknown): unknown {
   const final = said.filter(({ phase }) => phase !== 'commentary');
   // What a model says on its way is no part of its answer.
   const parts = (final.length > 0 ? final : said).flatMap(({ content }) => listParts(content));
-  const text = joinTexts(parts, 'output_text', 'text');
+  const text = joinTexts(parts, 'output_text', 'text') || joinTexts(parts, 'text', 'text');
   const refusal = joinTexts(parts, 'refusal', 'refusal');
   const thoughts = items.filter(({ type }) => type === 'reasoning');
   const reasoning = thoughts
@@ -35,13 +36,14 @@ export function responseToCompletion(answer: unknown): unknown {
   const choice = {
     index: 0,
     message,
-    finish_reason: finishReason(answer as Fields, calls.length > 0),
+    finish_reason: finishReason(answer as Fields, items, calls.length > 0),
     ...(status === 'failed' && { error: toError(error) }),
   };
   return { id, model, choices: [choice], usage, service_tier };
 }
 
 function listParts(content: unknown): Fields[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
   return Array.isArray(content) ? (content.filter(isObject) as Fields[]) : [];
 }
 
@@ -54,8 +56,16 @@ function toToolCall({ call_id, name, arguments: text }: Fields) {
 }
 
 /** A status or reason that has no counterpart stays as it is. */
-function finishReason({ status, incomplete_details: details }: Fields, hasCalls: boolean): unknown {
-  if (status === 'completed' || status === undefined) return hasCalls ? 'tool_calls' : 'stop';
+function finishReason(
+  { status, incomplete_details: details }: Fields,
+  items: Fields[],
+  hasCalls: boolean,
+): unknown {
+  if (status === 'completed' || status === undefined) {
+    // Some gateways leave only this of an answer that broke off.
+    if (items.some((item) => item.status === 'incomplete')) return 'incomplete';
+    return hasCalls ? 'tool_calls' : 'stop';
+  }
   if (status === 'failed') return 'error';
   const reason = status === 'incomplete' ? (Object(details) as Fields).reason : undefined;
   return reason === 'max_output_tokens' ? 'length' : (reason ?? status);

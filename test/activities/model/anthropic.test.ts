@@ -159,6 +159,25 @@ describe('the Messages API of Anthropic', () => {
     assert.deepEqual(sent().messages[1].content, [thinking, redacted, toolUse('toolu_1')]);
   });
 
+  it('gets its thinking back where a gateway has another name for the model', async () => {
+    const thinking = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' };
+    const block = { model: 'anthropic/claude-smart' };
+    const paused = await pauseWith([thinking, toolUse('toolu_1')], block);
+    server.will(server.say('sunny'));
+    const result = { role: 'tool', tool_call_id: 'toolu_1', content: '12 C' };
+    await resume([...paused, result], block);
+    assert.deepEqual(sent().messages[1].content, [thinking, toolUse('toolu_1')]);
+  });
+
+  it('is read where a gateway sends its text alone', async () => {
+    server.will((response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ role: 'assistant', content: 'Oslo', stop_reason: 'end_turn' })),
+    );
+    assert.equal((await call()).output, 'Oslo');
+  });
+
   it('gets no thinking of another model', async () => {
     const paused = await pauseWith([
       { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModelRequest } from '../../../activities/model/ask-model.ts';
 import type { Block } from '../../../flow/definition.ts';
 import type { AssistantMessage, ToolCallMessage, ToolDefinition } from '../../../flow/tool-calls.ts';
+import { respond } from '../../fakes/model-server.ts';
 import { type FakeResponses, startFakeResponses } from '../../fakes/responses-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
@@ -157,6 +158,45 @@ describe('the Responses API of OpenAI', () => {
     ]);
   });
 
+  it('gets no nulls back, and no field that its provider refuses', async () => {
+    server.will(server.give([{ ...reasoning, status: null, content: null }, called]));
+    const { output } = await call({}, { tools });
+    server.will(server.give('sunny'));
+    const result = { role: 'tool', tool_call_id: 'call_1', content: '12 C' };
+    const conversation = [...JSON.parse(JSON.stringify(output)), result];
+    const begin = async () => ({ ...server.provider, refusedFields: ['status'] });
+    await call({}, { tools, conversation, begin });
+    const [, first, second] = sent().input;
+    const { status: _, ...rest } = called;
+    assert.deepEqual([first, second], [reasoning, rest]);
+  });
+
+  it('gets reasoning back that a server of another maker has written out', async () => {
+    const written = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'Hm' }],
+    };
+    const give = (output: object[]) => respond(200, { object: 'response', status: 'completed', output });
+    const begin = async () => ({ ...harness.server.provider, api: 'openai-responses' as const });
+    harness.server.will(give([written, called]), give([{ type: 'message', content: 'sunny' }]));
+    const { output } = await call({}, { tools, begin });
+    const result = { role: 'tool', tool_call_id: 'call_1', content: '12 C' };
+    await call({}, { tools, begin, conversation: [...JSON.parse(JSON.stringify(output)), result] });
+    const [, first] = (harness.server.calls[1]?.body.input ?? []) as object[];
+    assert.deepEqual(first, written);
+  });
+
+  for (const [name, message] of [
+    ['one text', { content: 'Oslo' }],
+    ['parts of another type', { content: [{ type: 'text', text: 'Oslo' }] }],
+  ] as const)
+    it(`is read where a message has ${name}`, async () => {
+      server.will(server.give([{ type: 'message', id: 'm', role: 'assistant', ...message }]));
+      assert.equal((await call()).output, 'Oslo');
+    });
+
   it('gets a turn of another API as text and calls', async () => {
     server.will(server.give('sunny'));
     const asked = {
@@ -191,6 +231,12 @@ describe('the Responses API of OpenAI', () => {
       { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
       'MODEL_OUTPUT_INCOMPLETE',
       /cut off/,
+    ],
+    [
+      'has a message that is not whole',
+      { output: [{ type: 'message', status: 'incomplete', content: [{ type: 'output_text', text: 'Ha' }] }] },
+      'MODEL_OUTPUT_INCOMPLETE',
+      /incomplete/,
     ],
     [
       'was stopped by the content filter',
