@@ -98,15 +98,16 @@ async function requestChat(
   let read: Completion;
   try {
     const api = await findApi(provider);
+  let body: Buffer | undefined;
     const request = { ...fitToProvider({ ...params, stream: false }, provider), model: name };
     const response = await api.send(provider, request, ask);
-    const body = bodyOf(response);
+    body = bodyOf(response);
     read = body
       ? await largeJson.readCompletion(organizationId, body, { asText, signal, api: provider.api })
       : { answer: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    const failure = modelError(error, sent);
+    const failure = modelError(error, { ...sent, body });
     // The provider bills it, and its usage is in the part that is not read.
     if (failure instanceof ServiceError && failure.code === 'OUTPUT_TOO_LARGE')
       count({ ...ask.expected, isEstimated: true });

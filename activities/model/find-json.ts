@@ -39,13 +39,25 @@ function afterThoughts(text: string): number {
   return end === -1 ? 0 : end + tag.length;
 }
 
-function parse(json: string): { value: Json } | undefined {
-  try {
-    return { value: JSON.parse(json) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+/** Parses a text. `json`: the text itself, or what it means where it only breaks rules that leave no doubt. */
+function parse(text: string): { value: Json; json: string } | undefined {
+  for (const json of [text, mend(text)])
+    try {
+      return { value: JSON.parse(json), json };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  return undefined;
+}
+
+const ESCAPES: { [character: string]: string } = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Escapes line ends and tabs that a model has left in its strings, and drops commas before a closing bracket. */
+function mend(text: string): string {
+  if (!/[\n\r\t]/.test(text) && !/,\s*[}\]]/.test(text)) return text;
+  return text.replace(/"(?:[^"\\]|\\[\s\S])*"|,(?=\s*[}\]])/g, (part) =>
+    part === ',' ? '' : part.replace(/[\n\r\t]/g, (character) => ESCAPES[character] ?? ''),
+  );
 }
 
 /** Parses texts; leaves out what is no JSON or cannot be kept exactly, and repeated values. */
@@ -54,7 +66,7 @@ function acceptable(texts: string[], levels: number): Json[] {
   for (const text of texts) {
     if (values.length >= VALUES_MAX) break;
     const parsed = parse(text);
-    if (!parsed || findInexactNumber(Buffer.from(text))) continue;
+    if (!parsed || findInexactNumber(Buffer.from(parsed.json))) continue;
     const { value } = parsed;
     const isKept = !isDeeper(value, levels) && !hasInfiniteNumber(value);
     if (isKept && !values.some((known) => isDeepStrictEqual(known, value))) values.push(value);

@@ -12,12 +12,25 @@ import { retryAfterMs } from './retry-after.ts';
 /** `hasSchema`: the request has a schema for its answer, or tools. */
 export type ModelRequestSent = { model: string; provider: Provider; hasSchema: boolean };
 
-/** Translates an error of an SDK into the error to throw, whose message contains neither the key nor the base URL. */
-export function modelError(error: unknown, request: ModelRequestSent): Error {
-  const { model, provider } = request;
+/** The start of an answer in which a server says something else than an answer. */
+const NOT_JSON_MAX_BYTES = 8 * 1024;
+
+/**
+ * Translates an error of an SDK into the error to throw, whose message contains neither the key nor the base URL. `body`: the
+ * answer of status 200, if there is one.
+ */
+export function modelError(error: unknown, request: ModelRequestSent & { body?: Buffer | undefined }): Error {
+  const { model, provider, body } = request;
   const settings = settingsOf(provider);
-  if (error instanceof SyntaxError)
-    return new ModelUnavailable(`${model} answered with invalid JSON.`, { isUnreadable: true });
+  if (error instanceof SyntaxError) {
+    const start = body?.toString('utf8', 0, NOT_JSON_MAX_BYTES).trim() ?? '';
+    // JSON or events that were cut off have the words of the model, and not those of its server.
+    const said = /^\ufeff?(?:[{["]|(?:data|event|id|retry)?:)/.test(start)
+      ? ''
+      : readProviderWords(start).said;
+    const quoted = said && `: ${providerMessage(said, provider)}`;
+    return new ModelUnavailable(`${model} answered with invalid JSON${quoted}.`, { isUnreadable: true });
+  }
   // The SDKs pass on what `fetchWhole` throws.
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (cause instanceof ServiceError) return cause;

@@ -5,21 +5,30 @@ import { assembleEvents, EARLY_END } from './assemble-events.ts';
 type Fields = { [field: string]: unknown };
 
 const STREAM = /^\s*(?::|(?:data|event|id|retry) ?:)/;
+/** Comments that a server sends before an answer that is no stream, so that the connection stays open. */
+const COMMENTS = /^\s*(?::[^\n]*\n\s*)+(?=\{)/;
 const END = '[DONE]';
+/** The fields of a part that come in pieces. */
+const PIECES = new Set(['text', 'summary', 'data', 'signature']);
+/** An event of its own, whether an empty line comes after it or not. */
+const WHOLE = /^\{.*\}$/;
 /** The end of a stream after a whole answer. */
 const TRAILING_END = /data: ?\[DONE\]$/;
 
 /** Returns the texts of the chunks in an event stream, or in JSON lines; undefined for a single JSON text. */
 export function findChunks(body: string): string[] | undefined {
-  if (!STREAM.test(body)) return isJsonLines(body) ? body.trim().split(/\r?\n/) : undefined;
+  if (!STREAM.test(body) || COMMENTS.test(body))
+    return isJsonLines(body) ? body.trim().split(/\r?\n/) : undefined;
   // A byte order mark counts as white space.
   return body
     .trimStart()
     .split(/\r?\n\r?\n|\r\r/)
     .flatMap((event) => {
       const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
-      const data = lines.map((line) => line.slice('data:'.length).trim()).join('\n');
-      return data === '' ? [] : [data];
+      const data = lines.map((line) => line.slice('data:'.length).trim());
+      const parts = data.every((each) => each === END || WHOLE.test(each)) ? data : [data.join('\n')];
+      // Anything else, such as a ping, is no part of an answer.
+      return parts.filter((each) => each === END || /^[{["]/.test(each));
     });
 }
 
@@ -27,6 +36,7 @@ export function findChunks(body: string): string[] | undefined {
 export function stripEnd(body: string): string {
   return body
     .replace(/^\ufeff/, '')
+    .replace(COMMENTS, '')
     .trimEnd()
     .replace(TRAILING_END, '');
 }
@@ -67,8 +77,14 @@ export function assembleStream(chunks: string[], parse: (text: string) => unknow
   return {
     ...answer,
     ...(hasChoice && { choices: [{ ...choice, message }] }),
-    ...(!isEnded && answer.error === undefined && { error: { message: EARLY_END } }),
+    ...(!isEnded &&
+      answer.error === undefined && { error: hasChoice ? { message: EARLY_END } : endOf(answer) }),
   };
+}
+
+/** Returns what an answer without choices says, where it says anything. */
+function endOf(answer: Fields): unknown {
+  return Object.keys(answer).length > 0 ? answer : { message: EARLY_END };
 }
 
 function addDelta(message: Fields, delta: Fields): void {
@@ -80,9 +96,34 @@ function addDelta(message: Fields, delta: Fields): void {
       message[field] = addFunction(isObject(before) ? before : {}, isObject(value) ? value : {});
     else if (field === 'role') message[field] = value;
     else if (typeof value === 'string' && typeof before === 'string') message[field] = before + value;
-    else if (Array.isArray(value) && Array.isArray(before)) message[field] = [...before, ...value];
+    else if (Array.isArray(value)) message[field] = addParts(Array.isArray(before) ? before : [], value);
     else message[field] = value;
   }
+}
+
+/** Adds the parts of a list. Those of the same index are one, such as a piece of reasoning and its signature. */
+function addParts(before: unknown[], parts: unknown[]): unknown[] {
+  const list = [...before];
+  for (const part of parts) {
+    const index = isObject(part) ? (part as Fields).index : undefined;
+    const place =
+      index === undefined ? -1 : list.findIndex((each) => isObject(each) && (each as Fields).index === index);
+    const known = list[place];
+    if (!isObject(part) || !isObject(known)) list.push(part);
+    else list[place] = joinParts(known as Fields, part as Fields);
+  }
+  return list;
+}
+
+function joinParts(known: Fields, part: Fields): Fields {
+  const joined = { ...known };
+  for (const [field, value] of Object.entries(part)) {
+    const before = known[field];
+    if (value === null && before !== undefined) continue;
+    const isPiece = PIECES.has(field) && typeof value === 'string' && typeof before === 'string';
+    joined[field] = isPiece ? before + value : value;
+  }
+  return joined;
 }
 
 /**

@@ -1,5 +1,6 @@
 // Sound answers in other forms than a plain chat completion.
 import assert from 'node:assert/strict';
+import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
 import type { ModelRequest } from '../../../activities/model/ask-model.ts';
 import type { Block } from '../../../flow/definition.ts';
 import { type Behaviour, respond } from '../../fakes/model-server.ts';
@@ -106,6 +107,16 @@ const BODIES: [name: string, behaviour: Behaviour][] = [
   ],
   [
     'JSON before the end of a stream',
+  [
+    'an event stream without empty lines',
+    stream(
+      `data: ${JSON.stringify(chunk({ content: 'Os' }))}\ndata: ${JSON.stringify(chunk({ content: 'lo' }, 'stop'))}\ndata: [DONE]\n`,
+    ),
+  ],
+  [
+    'an event stream with something else between its chunks',
+    stream(`${events(chunk({ content: 'Os' }))}data: ping\n\n${events(chunk({ content: 'lo' }, 'stop'))}`),
+  ],
     stream(
       `${JSON.stringify({ choices: [{ message: { content: 'Oslo' }, finish_reason: 'stop' }] })}\n\n${DONE}`,
       'application/json',
@@ -125,6 +136,12 @@ const BODIES: [name: string, behaviour: Behaviour][] = [
 const OBJECT: Partial<Block> = {
   outputSchema: {
     type: 'object',
+  [
+    'JSON after the comments of a stream',
+    stream(
+      `: PROCESSING\n\n: PROCESSING\n\n${JSON.stringify({ choices: [{ message: { content: 'Oslo' }, finish_reason: 'stop' }] })}`,
+    ),
+  ],
     properties: { n: { type: 'integer' } },
     required: ['n'],
     additionalProperties: false,
@@ -153,6 +170,7 @@ describe('an answer in another wrapping', () => {
   for (const [name, message, reasoning] of CONTENTS)
     it(`is read, apart from its reasoning (${name})`, async () => {
       const answers: ModelRequest['answers'] = {};
+  '{"n": 1,}',
       harness.server.will(say(message));
       assert.equal((await harness.call({}, undefined, { answers })).output, 'Oslo');
       assert.equal(answers.last?.reasoning, reasoning);
@@ -228,6 +246,30 @@ describe('an answer in another wrapping', () => {
     ));
 
   for (const text of READ)
+  it('has the parts of its state put together from a stream, by their index', async () => {
+    const part = (...reasoning_details: object[]) => chunk({ reasoning_details });
+    const call = { index: 0, id: 'a', type: 'function', function: { name: 'find', arguments: '{}' } };
+    harness.server.will(
+      stream(
+        events(
+          part({ type: 'reasoning.text', text: 'Nor', index: 0 }),
+          part(
+            { type: 'reasoning.text', text: 'way', index: 0 },
+            { type: 'reasoning.encrypted', data: 'x', index: 1 },
+          ),
+          part({ type: 'reasoning.text', text: null, signature: 'Et8B', index: 0 }),
+          chunk({ tool_calls: [call] }, 'tool_calls'),
+        ) + DONE,
+      ),
+    );
+    const tools = [{ type: 'function', function: { name: 'find' } } as const];
+    const { output } = await harness.call({}, undefined, { tools });
+    assert.deepEqual((output as Record<string, unknown>[]).at(-1)?.reasoning_details, [
+      { type: 'reasoning.text', text: 'Norway', index: 0, signature: 'Et8B' },
+      { type: 'reasoning.encrypted', data: 'x', index: 1 },
+    ]);
+  });
+
     it(`is JSON: ${JSON.stringify(text)}`, async () => {
       harness.server.will(say({ content: text }));
       assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
@@ -240,6 +282,18 @@ describe('an answer in another wrapping', () => {
     });
 
   it('is the JSON text itself where the schema takes a string', async () => {
+  it('has the words of a server that answers with something else than JSON', () =>
+    assert.rejects(
+      harness.callAfter(stream('<html><head><title>Sign in</title></head></html>', 'text/html')),
+      (error: unknown) => error instanceof ModelUnavailable && /invalid JSON: Sign in\./.test(error.message),
+    ));
+
+  it('has the words of a stream that is an error alone', () =>
+    assert.rejects(
+      harness.callAfter(stream('event: error\ndata: {"message": "Out of memory"}\n\n')),
+      (error: unknown) => error instanceof ModelUnavailable && /Out of memory/.test(error.message),
+    ));
+
     harness.server.will(say({ content: '"{\\"n\\": 1}"' }));
     assert.equal((await harness.call({ outputSchema: { type: ['string', 'object'] } })).output, '{"n": 1}');
   });
@@ -263,6 +317,45 @@ describe('an answer in another wrapping', () => {
   ] as const)
     it(`fails with words for a text without JSON (${content.trim()})`, async () => {
       harness.server.will(say({ content }), say({ content }));
+  const formatted = JSON.stringify({ n: 1 });
+  for (const [name, message, reason] of [
+    ['as its reasoning', { content: null, reasoning_content: formatted }, 'stop'],
+    [
+      'as the call of the tool with which a gateway asks for a format',
+      {
+        content: null,
+        tool_calls: [{ id: 'a', function: { name: 'json_tool_call', arguments: formatted } }],
+      },
+      'tool_calls',
+    ],
+  ] as const)
+    it(`is JSON that a server has left ${name}`, async () => {
+      harness.server.will(say(message, { finish_reason: reason }));
+      assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
+    });
+
+  for (const [name, message] of [
+    ['reasoning that only has JSON in it', { content: null, reasoning_content: `Perhaps ${formatted}?` }],
+    ['reasoning beside an answer', { content: '{"m": 1}', reasoning_content: formatted }],
+    [
+      'two calls',
+      {
+        content: null,
+        tool_calls: [1, 2].map((n) => ({ function: { name: 'f', arguments: JSON.stringify({ n }) } })),
+      },
+    ],
+  ] as const)
+    it(`is not taken from ${name}`, async () => {
+      harness.server.will(say(message), say({ content: '{"n": 3}' }));
+      assert.deepEqual((await harness.call(OBJECT)).output, { n: 3 });
+    });
+
+  it('is JSON where the model has left line ends in a string', async () => {
+    harness.server.will(say({ content: '```json\n{"text": "a, }\n\tb",\n}\n```' }));
+    const { output } = await harness.call({ outputSchema: { type: 'object' } });
+    assert.deepEqual(output, { text: 'a, }\n\tb' });
+  });
+
       await assert.rejects(harness.call(OBJECT), fails('MODEL_OUTPUT_INVALID', why));
     });
 });
