@@ -34,7 +34,7 @@ import { answerLimit } from './fit-to-provider.ts';
 import { type FormatRefusals, isFormatRefusal } from './format-refusals.ts';
 import { measureModelCall, measureUsage } from './observe-model-call.ts';
 import type { ProviderOutages } from './provider-outages.ts';
-import { type OutputValidator, type Problem, type Reading, readOutput } from './read-output.ts';
+import { isJsonText, type OutputValidator, type Problem, type Reading, readOutput } from './read-output.ts';
 import type { ToolTurn } from './read-tool-calls.ts';
 
 /** The model is not asked again after so many answers with bad tool calls. */
@@ -212,7 +212,7 @@ export async function askModel(
     else if (answer.unusable) answer = await askOnceMore(answer.unusable);
     else break;
   }
-  const { text, turn, json, tooLong } = answer;
+  const { turn, json, tooLong } = answer;
   if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
   // One text.
   if (json) return { json, values: 1 };
@@ -221,7 +221,8 @@ export async function askModel(
     requireResumableSize(model, output);
     return { output, paused: true };
   }
-  if (schema === undefined) return { output: text };
+  if (schema === undefined) return { output: answer.text };
+  const text = structuredText(answer);
   async function repair(problems: Problem[]): Promise<string> {
     // Providers refuse turns of the model that are empty, and some refuse two of the user in a row.
     messages.push({ role: 'assistant', content: text.trim() === '' ? NO_ANSWER : text });
@@ -231,7 +232,7 @@ export async function askModel(
     if (request.answers.last) request.answers.last.repairRequest = repairRequest;
     const repaired = await ask('none');
     if (repaired.unusable) throw repaired.unusable;
-    return repaired.text;
+    return structuredText(repaired);
   }
   const read = (answer: string) => readOutput(deps.validator, schema, answer, isWrapped);
   return { output: await answerAgainstSchema(deps, request, text, { read, repair, signal }) };
@@ -275,6 +276,11 @@ async function answerAgainstSchema(
     `The answer of ${model} does not match the outputSchema, ${tried}: ${reading.problems.map(describeMismatch).join('; ')}.`,
     { model, problems: reading.problems },
   );
+}
+
+/** Returns the text of an answer; the reasoning where that is one JSON value and there is no text: its server has mistaken it. */
+function structuredText({ text, reasoning = '' }: ChatAnswer): string {
+  return text.trim() === '' && isJsonText(reasoning) ? reasoning : text;
 }
 
 function charsOf(conversation: ToolCallMessage[]): number {

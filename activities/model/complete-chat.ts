@@ -7,6 +7,7 @@ import type { ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
 import type { LargeJson } from '../../platform/large-values/large-json.ts';
 import type { Completion } from '../../platform/large-values/tasks.ts';
+import { HARMONY_MARK, readContent } from '../../platform/models/answers/read-content.ts';
 import { NO_TOKENS, type TokenUsage } from '../../platform/models/token-usage.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import { findApi } from './apis/find-api.ts';
@@ -21,7 +22,7 @@ import { fitToProvider } from './fit-to-provider.ts';
 import { providerMessage } from './hide-secrets.ts';
 import { modelError, refusalError } from './model-error.ts';
 import { type ChatSpan, inChatSpan } from './observe-model-call.ts';
-import { hasCalls, readToolTurn, type ToolTurn } from './read-tool-calls.ts';
+import { hasCalls, onlyArguments, readToolTurn, type ToolTurn } from './read-tool-calls.ts';
 import { readUsage } from './read-usage.ts';
 
 const choice = z.object({
@@ -37,12 +38,13 @@ const written = z.object({ choices: z.tuple([something], z.unknown()) });
 const NOTHING_SAID = { text: undefined, reasoning: '', refusal: '' };
 
 /**
- * A model's answer: text or a turn with tool calls. `json`: a long text as JSON, if the request allows it. `tooLong`: the number of
- * characters of a text that exceeds any output; the text is dropped. `unusable`: the failure of an answer that cannot be used,
- * where asking once more may help.
+ * A model's answer: text or a turn with tool calls. `reasoning`: its start, apart from the text. `json`: a long text as JSON, if
+ * the request allows it. `tooLong`: the number of characters of a text that exceeds any output; the text is dropped. `unusable`:
+ * the failure of an answer that cannot be used, where asking once more may help.
  */
 export type ChatAnswer = {
   text: string;
+  reasoning?: string;
   turn?: ToolTurn | undefined;
   json?: Buffer;
   tooLong?: number;
@@ -96,9 +98,9 @@ async function requestChat(
   const hasSchema = params.response_format !== undefined || params.tools !== undefined;
   const sent = { model, provider, hasSchema };
   let read: Completion;
+  let body: Buffer | undefined;
   try {
     const api = await findApi(provider);
-  let body: Buffer | undefined;
     const request = { ...fitToProvider({ ...params, stream: false }, provider), model: name };
     const response = await api.send(provider, request, ask);
     body = bodyOf(response);
@@ -164,15 +166,22 @@ async function requestChat(
   if (end === 'malformed') return { text: '', unusable: invalid(describeMalformed(model, offered)) };
   const turn = offered.length > 0 ? readTurn(model, message, text, offered, read.inexact) : undefined;
   if (turn) return { text, turn };
-  if (offered.length > 0 && isMeantAsCall(text))
-    return { text: '', unusable: invalid(describeMalformed(model, offered)) };
-  if (isEmpty && offered.length === 0 && hasCalls(message))
+  const names = offered.map((tool) => tool.function.name);
+  const isCall = isMeantAsCall(text, names) && (offered.length > 0 || text.startsWith(HARMONY_MARK));
+  // Servers that look for calls in the text alone leave those within the reasoning there.
+  const isThought = isEmpty && offered.length > 0 && isMeantAsCall(readContent(message).reasoning, names);
+  if (isCall || isThought) return { text: '', unusable: invalid(describeMalformed(model, offered)) };
+  if (isEmpty && offered.length === 0 && hasCalls(message)) {
+    const called = params.tools ? undefined : onlyArguments(message);
+    // Gateways that ask for a format by means of a tool have left its call in the answer.
+    if (params.response_format && called !== undefined) return { text: called };
     return {
       text: '',
       unusable: invalid(
         `${model} asked for functions although it was offered none, and answered nothing else.`,
       ),
     };
+  }
   // What was said before calls that are missing, or that nobody offered, is half an answer.
   if (/tool|function/i.test(finishReason ?? ''))
     return {
@@ -185,7 +194,7 @@ async function requestChat(
     throw incomplete(
       `${model} ended its answer before it said anything${said.reasoning ? ', after its reasoning' : ''}. Retry the run, or change the prompt.`,
     );
-  return { text };
+  return { text, reasoning: said.reasoning };
 }
 
 /** Reads the turn of an answer with tool calls, where its server has found them, or else of those in its text. */

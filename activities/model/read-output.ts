@@ -44,6 +44,15 @@ export async function readOutput(
   return others.length > 0 ? { value: null, ...ofBoth([SEVERAL]) } : reading;
 }
 
+/** Whether a text is one JSON object or list, and nothing else. */
+export function isJsonText(text: string): boolean {
+  try {
+    return /^\s*[[{]/.test(text) && typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
+
 async function readValue(
   validator: OutputValidator,
   schema: JsonSchema,

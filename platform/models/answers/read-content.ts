@@ -6,18 +6,38 @@ type Fields = { [field: string]: unknown };
 /** `text`: undefined where the content has no known form. `reasoning` is apart from it. */
 export type Said = { text: string | undefined; reasoning: string; refusal: string };
 
-/** The reasoning that a server has left in the text, where models put it: before everything else. */
-const THOUGHTS = /^\s*<(think|thinking|thought|reasoning)>([\s\S]*?)<\/\1>\s*/;
+/** The marks around reasoning that a server has left in the text, before everything else. */
+const MARKS = [
+  ['<(?<tag>(?:[a-z]{1,20}[:_])?(?:think|thinking|thought|reasoning))>', String.raw`<\/\k<tag>>`],
+  [String.raw`\[THINK\]`, String.raw`\[\/THINK\]`],
+  ['◁think▷', '◁/think▷'],
+  [String.raw`<\|START_THINKING\|>`, String.raw`<\|END_THINKING\|>`],
+  [String.raw`<\|begin_of_thought\|>`, String.raw`<\|end_of_thought\|>`],
+  [String.raw`<\|channel>thought\b`, String.raw`<channel\|>`],
+] as const;
+const THOUGHTS = MARKS.map(
+  ([start, end]) => new RegExp(String.raw`^\s*${start}(?<thoughts>[\s\S]*?)${end}\s*`, 'i'),
+);
 /** Reasoning that does not end. */
-const OPEN_THOUGHTS = /^\s*<(think|thinking)>(?![\s\S]*<\/\1>)([\s\S]*)$/;
+const OPEN_THOUGHTS = MARKS.map(
+  ([start, end]) => new RegExp(String.raw`^\s*${start}(?![\s\S]*${end})(?<thoughts>[\s\S]*)$`, 'i'),
+);
 /** The end of reasoning that began in the prompt; a tag in quotes, or within JSON, is only spoken of. */
-const LATE_END = /(?<![`'"])<\/(?:think|thinking)>\s*/;
+const LATE_END = /(?<![`'"])(?:<\/(?:[a-z]{1,20}[:_])?think(?:ing)?>|\[\/THINK\]|◁\/think▷)\s*/;
 const JSON_START = /^\s*[{["]/;
-const TAGS = /<\/?think(?:ing)?>/g;
+const TAGS = /<\/?(?:[a-z]{1,20}[:_])?think(?:ing)?>|\[\/?THINK\]|◁\/?think▷/g;
+/** Tokens that servers leave around an answer, or at its end. */
+const TOKENS =
+  /<\|(?:(?:START|END)_RESPONSE|(?:begin|end)_of_(?:box|solution))\|>|(?:<(?:\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\||end_of_turn)>\s*)+$/g;
 /** The channels of gpt-oss, of which only `final` is the answer. */
-const HARMONY = /^\s*(<\|start\|>\w*)?<\|channel\|>/;
+const HARMONY = /^\s*(?:<\|start\|>[\w .=]{0,100})?<\|channel\|>/;
 const CHANNEL =
   /<\|channel\|>\s*(\w+)(?:(?!<\|message\|>)[\s\S]){0,200}<\|message\|>([\s\S]*?)(?=<\|(?:end|return|call|start|channel)\|>|$)/g;
+/** A call of a tool in them. */
+const HARMONY_CALL =
+  /\bto=(?:functions\.)?([\w-]{1,64})(?:(?!<\|message\|>)[\s\S]){0,200}<\|message\|>([\s\S]*?)(?:<\|(?:call|end)\|>|$)/;
+/** Stands before the name and arguments of such a call in a text that has no answer. */
+export const HARMONY_MARK = '<|channel|>';
 const OF_REASONING = /^(redacted_)?(think|thought|reasoning|summary_text)/;
 const OF_TEXT = /^(text|output_text)$/;
 const LEVELS_MAX = 6;
@@ -37,11 +57,10 @@ export function readContent({
   const fields = [reasoning_content, reasoning, thinking, reasoning_details].map(textIn);
   said.reasoning.push(fields.find((each) => each !== '') ?? '');
   readPart(content, said);
-  const whole = said.texts.join('').replace(/^\ufeff/, '');
-  const { text, thoughts } = splitThoughts(whole);
+  const { text, thoughts } = splitThoughts(said.texts.join('').replace(/^\ufeff/, ''));
   said.reasoning.push(thoughts.trim());
   return {
-    text: isKnown ? text : undefined,
+    text: isKnown ? withoutTokens(text) : undefined,
     reasoning: said.reasoning.filter((each) => each !== '').join('\n'),
     refusal: [textIn(refusal), ...said.refusals].filter((each) => each !== '').join('\n'),
   };
@@ -53,14 +72,37 @@ function splitThoughts(whole: string): { text: string; thoughts: string } {
     const channels = [...whole.matchAll(CHANNEL)];
     const join = (isAnswer: boolean) =>
       channels.flatMap(([, name, text]) => ((name === 'final') === isAnswer ? [text] : [])).join('\n');
-    return { text: join(true), thoughts: join(false) };
+    const [, name, args] = HARMONY_CALL.exec(whole) ?? [];
+    const call = name === undefined ? '' : HARMONY_MARK + name + args;
+    return { text: join(true) || call, thoughts: join(false) };
   }
-  const found = THOUGHTS.exec(whole) ?? OPEN_THOUGHTS.exec(whole);
-  if (found) return { text: whole.slice(found[0].length), thoughts: found[2] ?? '' };
+  const thoughts: string[] = [];
+  let text = whole;
+  for (;;) {
+    const found = findFirst(THOUGHTS, text) ?? findFirst(OPEN_THOUGHTS, text);
+    if (!found) break;
+    thoughts.push(found.groups?.thoughts?.trim() ?? '');
+    text = text.slice(found[0].length);
+  }
+  if (thoughts.length > 0) return { text, thoughts: thoughts.join('\n') };
   const late = LATE_END.exec(whole);
   const isSpokenOf = whole.match(TAGS)?.length !== 1 || JSON_START.test(whole);
   if (!late || isSpokenOf) return { text: whole, thoughts: '' };
   return { text: whole.slice(late.index + late[0].length), thoughts: whole.slice(0, late.index) };
+}
+
+function findFirst(marks: RegExp[], text: string): RegExpExecArray | undefined {
+  for (const each of marks) {
+    const found = each.exec(text);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function withoutTokens(text: string): string {
+  const answer = text.replace(TOKENS, '');
+  // Without its start, it is no tag of HTML.
+  return answer.endsWith('</s>') && !answer.includes('<s>') ? answer.slice(0, -'</s>'.length) : answer;
 }
 
 /** Reads a content, or a part of one. An object of no known form is the answer itself, which a server has parsed. */

@@ -1,7 +1,7 @@
 // Tool calls that a model server has not found in the text of its model.
 import assert from 'node:assert/strict';
 import type { ToolDefinition } from '../../../flow/tool-calls.ts';
-import { answer } from '../../fakes/model-server.ts';
+import { answer, respond } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 const tools: ToolDefinition[] = ['ping', 'get_weather'].map((name) => ({
@@ -38,6 +38,23 @@ describe('a tool call in the text of an answer', () => {
     ['Llama, as JSON', '{"name": "get_weather", "parameters": {"city": "Oslo"}}', null, [OSLO]],
     ['Mistral', `[TOOL_CALLS] [${CALL}]</s>`, null, [OSLO]],
     ['Mistral, as of 2025', '[TOOL_CALLS]get_weather{"city": "Oslo"}', null, [OSLO]],
+    ['Phi', `<|tool_call|>[${CALL}]<|/tool_call|>`, null, [OSLO]],
+    ['Llama, with its own token', `<|python_tag|>${CALL}`, null, [OSLO]],
+    [
+      'Llama, among words',
+      `I will look.\n<|python_start|>${CALL}<|python_end|>\nWait.`,
+      'I will look.',
+      [OSLO],
+    ],
+    ['Nemotron', `<TOOLCALL>[${CALL}]</TOOLCALL>`, null, [OSLO]],
+    ['Qwen, in a block of code', `\`\`\`json\n${CALL}\n\`\`\``, null, [OSLO]],
+    ['Llama, in lines', `${CALL}\n${CALL}`, null, [OSLO, OSLO]],
+    [
+      'gpt-oss',
+      '<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city":"Oslo"}<|call|>',
+      null,
+      [OSLO],
+    ],
     [
       'a model that counts far',
       '<tool_call>{"name": "ping", "arguments": {"id": 12345678901234567890}}</tool_call>',
@@ -54,6 +71,7 @@ describe('a tool call in the text of an answer', () => {
     `An example: <tool_call>${CALL}</tool_call> and <tool_call>nothing</tool_call>.`,
     `Send ${CALL}.`,
     'get_weather {"city": "Oslo"}',
+    'The calls stand between <tool_calls> and </tool_calls>.',
     '{"name": "get_weather", "city": "Oslo"}',
   ])
     it(`is text where it is only spoken of: ${text}`, async () => {
@@ -66,6 +84,12 @@ describe('a tool call in the text of an answer', () => {
     'I look. <tool_call><function=get_weather><parameter=city>Oslo</parameter></function></tool_call>',
     '<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_end|>',
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather',
+    'First.\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">',
+    '<minimax:tool_call>\n<invoke name="get_weather"></invoke>\n</minimax:tool_call>',
+    '<function_calls><invoke name="get_weather"></invoke></function_calls>',
+    '<|python_tag|>get_weather.call(city="Oslo")',
+    '<|tool_call>call:get_weather{city:"Oslo"}<tool_call|>',
+    '[get_weather(city="Oslo")]',
   ])
     it(`is asked for once more where it cannot be read, and never a result: ${text}`, async () => {
       harness.server.will(answer(text), answer('Sunny'), answer(text), answer(text));
@@ -76,6 +100,25 @@ describe('a tool call in the text of an answer', () => {
         fails('MODEL_OUTPUT_INVALID', /could not read, twice/),
       );
     });
+
+  it('is asked for once more where its server has left it in the reasoning', async () => {
+    const reasoning_content = `${'Hm. '.repeat(10_000)}<tool_call><function=get_weather></function></tool_call>`;
+    const message = { role: 'assistant', content: '', tool_calls: null, reasoning_content };
+    harness.server.will(respond(200, { choices: [{ message, finish_reason: 'stop' }] }), answer('Sunny'));
+    const call = { id: 'a', type: 'function', function: { name: 'ping', arguments: '{}' } } as const;
+    const conversation = [
+      { role: 'user' as const, content: 'Ping.' },
+      { role: 'assistant' as const, content: null, tool_calls: [call] },
+      { role: 'tool' as const, tool_call_id: 'a', content: 'pong' },
+    ];
+    assert.equal((await harness.call({}, undefined, { tools, conversation })).output, 'Sunny');
+  });
+
+  it('is never a result where no tools were offered and there is nothing else', async () => {
+    const text = '<|channel|>commentary to=functions.get_weather<|message|>{"city":"Oslo"}<|call|>';
+    harness.server.will(answer(text), answer('Sunny'));
+    assert.equal((await harness.call()).output, 'Sunny');
+  });
 
   it('is text where no tools were offered', async () => {
     harness.server.will(answer(CALL));

@@ -54,6 +54,20 @@ const CONTENTS: [name: string, message: object, reasoning?: string][] = [
   ],
   ['reasoning in its text', { content: '<think>\nNorway\n</think>\n\nOslo' }, 'Norway'],
   ['reasoning whose beginning is missing', { content: 'Norway\n</think>\n\nOslo' }, 'Norway'],
+  ['reasoning in its text, twice', { content: '<think>Nor</think>\n<think>way</think>\nOslo' }, 'Nor\nway'],
+  ["Magistral's marks", { content: '[THINK]Norway[/THINK]Oslo' }, 'Norway'],
+  ['the marks of Seed', { content: '<seed:think>Norway</seed:think>Oslo' }, 'Norway'],
+  ["Kimi's marks", { content: '◁think▷Norway◁/think▷Oslo' }, 'Norway'],
+  [
+    "Command's marks",
+    {
+      content: '<|START_THINKING|>Norway<|END_THINKING|><|START_RESPONSE|>Oslo<|END_RESPONSE|>',
+    },
+    'Norway',
+  ],
+  ["Gemma's marks", { content: '<|channel>thought\nNorway<channel|>Oslo' }, 'Norway'],
+  ['the end of the turn', { content: 'Oslo<|im_end|>' }],
+  ['the end of the text', { content: 'Oslo</s>' }],
   [
     "gpt-oss's channels",
     {
@@ -93,6 +107,16 @@ const BODIES: [name: string, behaviour: Behaviour][] = [
       `: waiting\r\n\r\nevent: x\r\ndata: ${JSON.stringify(chunk({ content: 'Oslo' }, 'stop'))}\r\n\r\n`,
     ),
   ],
+  [
+    'an event stream without empty lines',
+    stream(
+      `data: ${JSON.stringify(chunk({ content: 'Os' }))}\ndata: ${JSON.stringify(chunk({ content: 'lo' }, 'stop'))}\ndata: [DONE]\n`,
+    ),
+  ],
+  [
+    'an event stream with something else between its chunks',
+    stream(`${events(chunk({ content: 'Os' }))}data: ping\n\n${events(chunk({ content: 'lo' }, 'stop'))}`),
+  ],
   ['an event stream after a byte order mark', stream(`\ufeff${events(chunk({ content: 'Oslo' }, 'stop'))}`)],
   [
     'an event stream that is named JSON',
@@ -107,19 +131,15 @@ const BODIES: [name: string, behaviour: Behaviour][] = [
   ],
   [
     'JSON before the end of a stream',
-  [
-    'an event stream without empty lines',
-    stream(
-      `data: ${JSON.stringify(chunk({ content: 'Os' }))}\ndata: ${JSON.stringify(chunk({ content: 'lo' }, 'stop'))}\ndata: [DONE]\n`,
-    ),
-  ],
-  [
-    'an event stream with something else between its chunks',
-    stream(`${events(chunk({ content: 'Os' }))}data: ping\n\n${events(chunk({ content: 'lo' }, 'stop'))}`),
-  ],
     stream(
       `${JSON.stringify({ choices: [{ message: { content: 'Oslo' }, finish_reason: 'stop' }] })}\n\n${DONE}`,
       'application/json',
+    ),
+  ],
+  [
+    'JSON after the comments of a stream',
+    stream(
+      `: PROCESSING\n\n: PROCESSING\n\n${JSON.stringify({ choices: [{ message: { content: 'Oslo' }, finish_reason: 'stop' }] })}`,
     ),
   ],
   [
@@ -136,12 +156,6 @@ const BODIES: [name: string, behaviour: Behaviour][] = [
 const OBJECT: Partial<Block> = {
   outputSchema: {
     type: 'object',
-  [
-    'JSON after the comments of a stream',
-    stream(
-      `: PROCESSING\n\n: PROCESSING\n\n${JSON.stringify({ choices: [{ message: { content: 'Oslo' }, finish_reason: 'stop' }] })}`,
-    ),
-  ],
     properties: { n: { type: 'integer' } },
     required: ['n'],
     additionalProperties: false,
@@ -156,6 +170,7 @@ const READ = [
   '{"n": 1}\n{"n": 1}',
   '"{\\"n\\": 1}"',
   '\ufeff{"n": 1}',
+  '{"n": 1,}',
   'The prompt had the tag.</think>{"n": 1}',
 ];
 const NOT_READ = [
@@ -170,7 +185,6 @@ describe('an answer in another wrapping', () => {
   for (const [name, message, reasoning] of CONTENTS)
     it(`is read, apart from its reasoning (${name})`, async () => {
       const answers: ModelRequest['answers'] = {};
-  '{"n": 1,}',
       harness.server.will(say(message));
       assert.equal((await harness.call({}, undefined, { answers })).output, 'Oslo');
       assert.equal(answers.last?.reasoning, reasoning);
@@ -215,7 +229,12 @@ describe('an answer in another wrapping', () => {
       assert.equal(promptTokens, 10);
     });
 
-  for (const text of ['Write <think>x</think>.', 'End it with `</think>`, as in R1.', '{"a": "</think>b"}'])
+  for (const text of [
+    'Old <s>text</s>',
+    'Write <think>x</think>.',
+    'End it with `</think>`, as in R1.',
+    '{"a": "</think>b"}',
+  ])
     it(`is all text where it only speaks of a tag: ${text}`, async () => {
       harness.server.will(say({ content: text }));
       assert.equal((await harness.call()).output, text);
@@ -227,25 +246,6 @@ describe('an answer in another wrapping', () => {
       fails('MODEL_OUTPUT_INCOMPLETE', /after its reasoning/),
     ));
 
-  it('asks for no stream', async () => {
-    harness.server.will(say({ content: 'Oslo' }));
-    await harness.call();
-    assert.equal(harness.server.calls[0]?.body.stream, false);
-  });
-
-  it('is MODEL_OUTPUT_INCOMPLETE where its stream ends too early', () =>
-    assert.rejects(
-      harness.callAfter(stream(events(chunk({ content: 'Os' })))),
-      fails('MODEL_OUTPUT_INCOMPLETE', /too early/),
-    ));
-
-  it('is MODEL_OUTPUT_INCOMPLETE where its stream has an error', () =>
-    assert.rejects(
-      harness.callAfter(stream(events(chunk({ content: 'Os' }), { error: { message: 'Overloaded' } }))),
-      fails('MODEL_OUTPUT_INCOMPLETE', /Overloaded/),
-    ));
-
-  for (const text of READ)
   it('has the parts of its state put together from a stream, by their index', async () => {
     const part = (...reasoning_details: object[]) => chunk({ reasoning_details });
     const call = { index: 0, id: 'a', type: 'function', function: { name: 'find', arguments: '{}' } };
@@ -270,18 +270,18 @@ describe('an answer in another wrapping', () => {
     ]);
   });
 
-    it(`is JSON: ${JSON.stringify(text)}`, async () => {
-      harness.server.will(say({ content: text }));
-      assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
-    });
+  it('asks for no stream', async () => {
+    harness.server.will(say({ content: 'Oslo' }));
+    await harness.call();
+    assert.equal(harness.server.calls[0]?.body.stream, false);
+  });
 
-  for (const [name, text] of NOT_READ)
-    it(`is not guessed from ${name}`, async () => {
-      harness.server.will(say({ content: text }), say({ content: '{"n": 3}' }));
-      assert.deepEqual((await harness.call(OBJECT)).output, { n: 3 });
-    });
+  it('is MODEL_OUTPUT_INCOMPLETE where its stream ends too early', () =>
+    assert.rejects(
+      harness.callAfter(stream(events(chunk({ content: 'Os' })))),
+      fails('MODEL_OUTPUT_INCOMPLETE', /too early/),
+    ));
 
-  it('is the JSON text itself where the schema takes a string', async () => {
   it('has the words of a server that answers with something else than JSON', () =>
     assert.rejects(
       harness.callAfter(stream('<html><head><title>Sign in</title></head></html>', 'text/html')),
@@ -294,29 +294,29 @@ describe('an answer in another wrapping', () => {
       (error: unknown) => error instanceof ModelUnavailable && /Out of memory/.test(error.message),
     ));
 
+  it('is MODEL_OUTPUT_INCOMPLETE where its stream has an error', () =>
+    assert.rejects(
+      harness.callAfter(stream(events(chunk({ content: 'Os' }), { error: { message: 'Overloaded' } }))),
+      fails('MODEL_OUTPUT_INCOMPLETE', /Overloaded/),
+    ));
+
+  for (const text of READ)
+    it(`is JSON: ${JSON.stringify(text)}`, async () => {
+      harness.server.will(say({ content: text }));
+      assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
+    });
+
+  for (const [name, text] of NOT_READ)
+    it(`is not guessed from ${name}`, async () => {
+      harness.server.will(say({ content: text }), say({ content: '{"n": 3}' }));
+      assert.deepEqual((await harness.call(OBJECT)).output, { n: 3 });
+    });
+
+  it('is the JSON text itself where the schema takes a string', async () => {
     harness.server.will(say({ content: '"{\\"n\\": 1}"' }));
     assert.equal((await harness.call({ outputSchema: { type: ['string', 'object'] } })).output, '{"n": 1}');
   });
 
-  it('is an object that the server has parsed', async () => {
-    harness.server.will(say({ content: { n: 1 } }));
-    assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
-  });
-
-  for (const content of ['', null])
-    it(`is sent back for its repair with words where it is empty (${content})`, async () => {
-      harness.server.will(say({ content }), say({ content: '{"n": 1}' }));
-      assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
-      const messages = harness.server.calls[1]?.body.messages as { content: unknown }[];
-      for (const message of messages) assert.ok(message.content, JSON.stringify(messages));
-    });
-
-  for (const [content, why] of [
-    [' ', /the value is empty/],
-    ['I cannot say.', /the value is not JSON\./],
-  ] as const)
-    it(`fails with words for a text without JSON (${content.trim()})`, async () => {
-      harness.server.will(say({ content }), say({ content }));
   const formatted = JSON.stringify({ n: 1 });
   for (const [name, message, reason] of [
     ['as its reasoning', { content: null, reasoning_content: formatted }, 'stop'],
@@ -356,6 +356,25 @@ describe('an answer in another wrapping', () => {
     assert.deepEqual(output, { text: 'a, }\n\tb' });
   });
 
+  it('is an object that the server has parsed', async () => {
+    harness.server.will(say({ content: { n: 1 } }));
+    assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
+  });
+
+  for (const content of ['', null])
+    it(`is sent back for its repair with words where it is empty (${content})`, async () => {
+      harness.server.will(say({ content }), say({ content: '{"n": 1}' }));
+      assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
+      const messages = harness.server.calls[1]?.body.messages as { content: unknown }[];
+      for (const message of messages) assert.ok(message.content, JSON.stringify(messages));
+    });
+
+  for (const [content, why] of [
+    [' ', /the value is empty/],
+    ['I cannot say.', /the value is not JSON\./],
+  ] as const)
+    it(`fails with words for a text without JSON (${content.trim()})`, async () => {
+      harness.server.will(say({ content }), say({ content }));
       await assert.rejects(harness.call(OBJECT), fails('MODEL_OUTPUT_INVALID', why));
     });
 });
