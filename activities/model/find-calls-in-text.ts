@@ -21,7 +21,7 @@ const MARKS = [
 ] as const;
 /** Matches a text that is meant as a call, whether it can be read or not; the tokens of models are never spoken of. */
 const MEANT =
-  /^\s*(<(?:[\w-]{1,20}:)?(?:tool_?calls?|function_calls|invoke\b|function=)|\[TOOL_CALLS\])|<\/(?:[\w-]{1,20}:)?(?:tool_?calls?|function_calls|invoke)>\s*$|<[|｜]{1,2}(?:tool[_▁]call|python_(?:tag|start)|action_start|START_ACTION|DSML)|^<\|channel\|>/i;
+  /^\s*(<(?:[\w-]{1,20}:)?(?:(?:tool_?calls?|function_calls|invoke)[\s>]|function=)|\[TOOL_CALLS\])|<\/(?:[\w-]{1,20}:)?(?:tool_?calls?|function_calls|invoke)>\s*$|<[|｜]{1,2}(?:tool[_▁]call|python_(?:tag|start)|action_start|START_ACTION|DSML)|^<\|channel\|>/i;
 /** The end of a call before another one, where they are not in a list. */
 const BETWEEN = /(?<=\})\s*[;\n]\s*(?=\{)/;
 /** One block of code, and nothing else. */

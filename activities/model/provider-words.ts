@@ -120,16 +120,21 @@ function filteredBy(filter: unknown): string {
 
 const TITLE = /<title\b[^<>]*>([^<]*)/i;
 
-/** Returns a text without the tags of a web page or of XML, in one line. */
+/** Returns a text without the tags of XML or a web page, in one line; a title comes first, unless the page repeats it. */
 function toPlainText(text: string): string {
   const start = text.slice(0, PLAIN_MAX_CHARS);
-  const bare = start.startsWith('<')
-    ? start
-        .replace(/<(script|style|head)\b[\s\S]*?<\/\1>/gi, (part) => ` ${TITLE.exec(part)?.[1] ?? ''} `)
-        .replace(/<[^<>]*>/g, ' ')
-        .replace(/&nbsp;/g, ' ')
-    : start;
-  return bare.replace(/\s+/g, ' ').trim();
+  if (!start.startsWith('<')) return toLine(start);
+  const title = toLine(TITLE.exec(start)?.[1] ?? '');
+  const page = start
+    .replace(/<(script|style|head)\b[\s\S]*?<\/\1>/gi, ' ')
+    .replace(/<[^<>]*>/g, ' ')
+    .replace(/&nbsp;/g, ' ');
+  const body = toLine(page);
+  return body.includes(title) ? body : `${title} ${body}`.trim();
+}
+
+function toLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 const UNIT_MS: { [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

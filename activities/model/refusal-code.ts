@@ -81,7 +81,7 @@ const FILTERED =
 /** DeepSeek calls a format that it does not have "unavailable now"; others have none together with tools. */
 const FORMAT = /response[_ ]format|json[ _-]?mode|structured[ _-]?output/i;
 const SCHEMA =
-  /schema|response mime type|output[_ ]format|output_config|handle the requested parameters|function_parameters|grammar|guided[ _]decoding|function_declarations|\btools?[[.]\d.{0,40}parameters/i;
+  /schema|response mime type|output[_ ]format|output_config(?!\.effort)|handle the requested parameters|function_parameters|grammar|guided[ _]decoding|function_declarations|\btools?[[.]\d.{0,40}parameters/i;
 /** Words of servers that say so with the status of a server error, though no repetition helps. */
 const SCHEMA_BROKEN =
   /json schema conversion failed|unrecogni[sz]ed schema|invalid (json )?schema|fail\w* to (parse|compile|create|initiali[sz]e)\b.{0,40}grammar|(response_format|json_schema)\b.{0,80}(not supported|unsupported|input should be)/i;

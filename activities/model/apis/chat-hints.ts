@@ -11,12 +11,8 @@ type Hint = { [field: string]: unknown };
 /** From this generation on, OpenAI caches a prompt only up to where a hint says that it stays the same, or to its end. */
 const EXPLICIT_CACHE = /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/;
 
-/** The ids of tool calls that a server takes; those of a conversation may come from a server of another maker. */
-const CALL_IDS = new Map([
-  ['mistral', /^[a-zA-Z0-9]{9}$/],
-  ['openai', /^.{1,40}$/s],
-  ['azure', /^.{1,40}$/s],
-]);
+/** The ids of tool calls that Mistral takes; those of a conversation may come from a server of another maker. */
+const MISTRAL_ID = /^[a-zA-Z0-9]{9}$/;
 
 /** Returns the request for the server of `provider`. */
 export function withHints(
@@ -26,7 +22,7 @@ export function withHints(
 ): ChatParams {
   // Anthropic's OpenAI layer ignores `response_format`.
   const { preset = provider.name } = provider;
-  const taken = withCallIds(params, CALL_IDS.get(preset));
+  const taken = preset === 'mistral' ? withMistralIds(params) : params;
   const asked = preset === 'anthropic' ? withInstruction(taken) : taken;
   if (!cache) return asked;
   if (preset === 'openrouter' && asked.model.startsWith('anthropic/')) {
@@ -65,10 +61,9 @@ function cacheKey({ messages, tools }: ChatParams, count: number): string {
   return createHash('sha256').update(start).digest('base64url').slice(0, 32);
 }
 
-/** Gives tool calls and their results other ids where the server would not take theirs. */
-function withCallIds(params: ChatParams, taken: RegExp | undefined): ChatParams {
-  if (!taken || !params.messages.some(({ role }) => role === 'tool')) return params;
-  const toTaken = (id: string) => (taken.test(id) ? id : toCallId(id));
+/** Gives tool calls and their results other ids where Mistral would not take theirs. */
+function withMistralIds(params: ChatParams): ChatParams {
+  const toTaken = (id: string) => (MISTRAL_ID.test(id) ? id : toCallId(id));
   const messages = params.messages.map((message) => {
     if (message.role === 'tool') return { ...message, tool_call_id: toTaken(message.tool_call_id) };
     if (message.role !== 'assistant' || !message.tool_calls) return message;

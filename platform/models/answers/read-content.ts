@@ -8,7 +8,7 @@ export type Said = { text: string | undefined; reasoning: string; refusal: strin
 
 /** The marks around reasoning that a server has left in the text, before everything else. */
 const MARKS = [
-  ['<(?<tag>(?:[a-z]{1,20}[:_])?(?:think|thinking|thought|reasoning))>', String.raw`<\/\k<tag>>`],
+  ['<(?<tag>(?:[a-z]{1,20}:|longcat_)?think|thinking|thought|reasoning)>', String.raw`<\/\k<tag>>`],
   [String.raw`\[THINK\]`, String.raw`\[\/THINK\]`],
   ['◁think▷', '◁/think▷'],
   [String.raw`<\|START_THINKING\|>`, String.raw`<\|END_THINKING\|>`],
@@ -23,9 +23,9 @@ const OPEN_THOUGHTS = MARKS.map(
   ([start, end]) => new RegExp(String.raw`^\s*${start}(?![\s\S]*${end})(?<thoughts>[\s\S]*)$`, 'i'),
 );
 /** The end of reasoning that began in the prompt; a tag in quotes, or within JSON, is only spoken of. */
-const LATE_END = /(?<![`'"])(?:<\/(?:[a-z]{1,20}[:_])?think(?:ing)?>|\[\/THINK\]|◁\/think▷)\s*/;
+const LATE_END = /(?<![`'"])(?:<\/(?:(?:[a-z]{1,20}:|longcat_)?think|thinking)>|\[\/THINK\]|◁\/think▷)\s*/;
 const JSON_START = /^\s*[{["]/;
-const TAGS = /<\/?(?:[a-z]{1,20}[:_])?think(?:ing)?>|\[\/?THINK\]|◁\/?think▷/g;
+const TAGS = /<\/?(?:(?:[a-z]{1,20}:|longcat_)?think|thinking)>|\[\/?THINK\]|◁\/?think▷/g;
 /** Tokens that servers leave around an answer, or at its end. */
 const TOKENS =
   /<\|(?:(?:START|END)_RESPONSE|(?:begin|end)_of_(?:box|solution))\|>|(?:<(?:\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\||end_of_turn)>\s*)+$/g;

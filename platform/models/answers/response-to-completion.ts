@@ -9,9 +9,9 @@ type Fields = { [field: string]: unknown };
  */
 export function responseToCompletion(answer: unknown): unknown {
   if (!isObject(answer) || answer.choices !== undefined) return answer;
-  if (answer.object !== 'response' && !Array.isArray(answer.output)) return answer;
-  const { id, model, status, usage, service_tier, error } = answer as Fields;
   const items = (Array.isArray(answer.output) ? answer.output : []).filter(isObject) as Fields[];
+  if (answer.object !== 'response' && !items.some(({ type }) => typeof type === 'string')) return answer;
+  const { id, model, status, usage, service_tier, error } = answer as Fields;
   if (items.length === 0 && error) return { id, model, usage, error: toError(error) };
   const said = items.filter(({ type }) => type === 'message');
   const final = said.filter(({ phase }) => phase !== 'commentary');

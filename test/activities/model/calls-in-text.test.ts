@@ -72,6 +72,7 @@ describe('a tool call in the text of an answer', () => {
     `Send ${CALL}.`,
     'get_weather {"city": "Oslo"}',
     'The calls stand between <tool_calls> and </tool_calls>.',
+    '<tool_call_log>none</tool_call_log>',
     '{"name": "get_weather", "city": "Oslo"}',
   ])
     it(`is text where it is only spoken of: ${text}`, async () => {

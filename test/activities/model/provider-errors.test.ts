@@ -287,6 +287,14 @@ describe('an error of a provider', () => {
     );
   });
 
+  it('is quoted once where a page has it as its title and in its text', () =>
+    assert.rejects(
+      harness.callAfter(
+        respond(502, '<html><head><title>Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>'),
+      ),
+      /\(status 502\): Bad Gateway$/,
+    ));
+
   it('is repeated fewer times where a model has written something', () =>
     assert.rejects(harness.callAfter(respond(400, openAi('Failed', 'tool_use_failed'))), {
       isUnreadable: true,

@@ -230,6 +230,7 @@ describe('an answer in another wrapping', () => {
     });
 
   for (const text of [
+    '<critical_thinking>x</critical_thinking>y',
     'Old <s>text</s>',
     'Write <think>x</think>.',
     'End it with `</think>`, as in R1.',
