@@ -157,9 +157,10 @@ async function askTemporal(
   add: (stuck: Stuck[]) => void,
 ): Promise<string | null> {
   const signal = AbortSignal.timeout(ENGINE_MAX_MS);
-  add(await listFailingTasks(client, { taskQueue, limit, signal }));
   const queue = { namespace: client.options.namespace, name: taskQueue, type: WORKFLOW_TASKS } as const;
+  // Asked first: it shows within seconds that Temporal is silent.
   const polled = await askEngine(client, () => listPollers(client.workflowService, queue));
+  add(await askEngine(client, () => listFailingTasks(client, { taskQueue, limit, signal }), ENGINE_MAX_MS));
   let count = 0;
   for (
     let after: Awaited<ReturnType<typeof listUnfinished>>[number] | undefined;
