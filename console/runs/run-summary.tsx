@@ -39,7 +39,8 @@ export function RunError({
   const failed = executions.findLast(({ status, step_id }) => status === 'failed' && step_id === run.step_id);
   return (
     <div role="alert" className={style.error}>
-      <p dir="auto">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <p dir="auto" tabIndex={0}>
         {run.failureReason !== 'error' && `${REASONS[run.failureReason]} `}
         {run.errorMessage}
       </p>

@@ -128,12 +128,17 @@ export function Table({ label, head, children }: { label: string; head: ReactNod
     <table className={table.table} aria-label={label}>
       <thead>
         <tr>
-          {head.map((name, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
-            <th key={index} scope="col">
-              {name}
-            </th>
-          ))}
+          {head.map((name, index) =>
+            name === '' ? (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
+              <td key={index} />
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: as above
+              <th key={index} scope="col">
+                {name}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>{children}</tbody>

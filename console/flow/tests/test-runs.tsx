@@ -162,7 +162,7 @@ function ExpectedAndGot({ testCaseId, executionId }: { testCaseId: string; execu
             if (texts?.every((text) => text.length <= COMPARED_MAX_CHARS))
               return (
                 <div className={style.compared}>
-                  <h4>Expected, and got</h4>
+                  <h3>Expected, and got</h3>
                   <CodeDifference
                     label="Expected, and got"
                     before={texts[0] ?? ''}
@@ -173,9 +173,9 @@ function ExpectedAndGot({ testCaseId, executionId }: { testCaseId: string; execu
               );
             return (
               <div className={style.compared}>
-                <h4>Expected</h4>
+                <h3>Expected</h3>
                 <p className={style.soft}>{describeExpectation(expectation).slice(0, 2_000)}</p>
-                <h4>Got</h4>
+                <h3>Got</h3>
                 {run.status === 'completed' ? (
                   <JsonView value={got} label="Answer" />
                 ) : (

@@ -1,4 +1,4 @@
-import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import { lexer, type MarkedToken, type Token, type Tokens, walkTokens } from 'marked';
 import { createElement, Fragment, type ReactNode, useMemo } from 'react';
 import style from './markdown-view.module.css';
 
@@ -22,7 +22,15 @@ export function MarkdownView({ text }: { text: string }) {
 /** Parses a text. Returns undefined when its nesting is too deep for the parser. */
 function readTokens(text: string): Token[] | undefined {
   try {
-    return lexer(text);
+    const tokens = lexer(text);
+    // The page has headings of its own above these, and no level between two headings is left out.
+    let before = 0;
+    void walkTokens(tokens, (token) => {
+      if (token.type !== 'heading') return;
+      before = Math.min(token.depth, before + 1);
+      token.depth = before;
+    });
+    return tokens;
   } catch {
     return undefined;
   }
@@ -40,7 +48,7 @@ function render(token: MarkedToken, depth: number): ReactNode {
   const inner = 'tokens' in token ? renderAll(token.tokens, depth) : undefined;
   switch (token.type) {
     case 'heading':
-      return createElement(`h${Math.min(6, token.depth + 3)}`, null, inner);
+      return createElement(`h${Math.min(6, token.depth + 2)}`, null, inner);
     case 'paragraph':
       return <p>{inner}</p>;
     case 'text':

@@ -7,7 +7,6 @@ import type { Locator, Page } from 'playwright-core';
 export const PICTURES = path.join(import.meta.dirname, '../../../test-results/console');
 export const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 360, height: 800 };
-const SERIOUS = ['serious', 'critical'];
 /** Whether a reader can see and reach everything also depends on the colours and the width; the other rules do not. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 const WIDTH_RULES = ['scrollable-region-focusable', 'button-name', 'link-name', 'label'];
@@ -19,7 +18,7 @@ const SETTLE = `new Promise((drawn) => requestAnimationFrame(() => requestAnimat
 })`;
 
 /**
- * Fails when axe finds something serious on the page, once it has loaded, or a narrow page scrolls sideways. Takes pictures
+ * Fails when axe finds anything on the page, once it has loaded, or a narrow page scrolls sideways. Takes pictures
  * of the page as `name` with WEIR_PICTURES=1.
  */
 export async function lookAt(page: Page, name: string): Promise<void> {
@@ -40,7 +39,7 @@ export async function lookAt(page: Page, name: string): Promise<void> {
       if (size === NARROW && (await isTooWide(page))) findings.push(`wider than ${size.width} px`);
       const rules = colorScheme === 'dark' ? COLOUR_RULES : size === NARROW ? WIDTH_RULES : undefined;
       if (size === WIDE || colorScheme === 'light')
-        for (const finding of await findSerious(page, rules))
+        for (const finding of await findViolations(page, rules))
           findings.push(`${size.width} px, ${colorScheme}: ${finding}`);
     }
   }
@@ -61,7 +60,7 @@ function isTooWide(page: Page): Promise<boolean> {
 }
 
 /** Runs axe, which the page has loaded: all of it unless `rules` are named. */
-async function findSerious(page: Page, rules?: string[]): Promise<string[]> {
+async function findViolations(page: Page, rules?: string[]): Promise<string[]> {
   // Announcements name elements that may be gone, and go themselves within seconds.
   const context = { exclude: ['[data-live-announcer]'] };
   const options: RunOptions = {
@@ -71,12 +70,8 @@ async function findSerious(page: Page, rules?: string[]): Promise<string[]> {
   const { violations }: AxeResults = await page.evaluate(
     `axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`,
   );
-  return violations
-    .filter(({ impact }) => SERIOUS.includes(impact ?? ''))
-    .map(({ id, help, nodes }) => {
-      const where = nodes
-        .slice(0, 3)
-        .map(({ html, failureSummary }) => `\n    ${html}\n    ${failureSummary}`);
-      return `${id}: ${help}${where.join('')}`;
-    });
+  return violations.map(({ id, help, nodes }) => {
+    const where = nodes.slice(0, 3).map(({ html, failureSummary }) => `\n    ${html}\n    ${failureSummary}`);
+    return `${id}: ${help}${where.join('')}`;
+  });
 }

@@ -37,7 +37,7 @@ const PAGES: { [name: string]: [path: string, complete: (walk: Walk) => Promise<
 
 describeWalks('the pages of the console', (walk) => {
   for (const [name, [path, complete]] of Object.entries(PAGES))
-    walk(`${name}: is complete, readable and has no serious finding of axe`, 'owner', async (tour) => {
+    walk(`${name}: is complete, readable and has no finding of axe`, 'owner', async (tour) => {
       await tour.open(path);
       await complete(tour);
       await tour.lookAt(name);
