@@ -174,6 +174,7 @@ function BulkRuns({ bulk, found }: { bulk: BulkRetry; found: ReturnType<typeof u
   }, [fresh.length]);
   if (list.error && !list.data) return <ErrorNote error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <Loading label="Loading runs …" />;
+  if (rows.length === 0 && isOver(bulk)) return null;
   if (rows.length === 0)
     return <EmptyState title="No run has started" text="The runs appear here as they start." />;
   return (

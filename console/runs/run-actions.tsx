@@ -155,8 +155,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           await client.invalidateQueries({ queryKey: ['run', path] });
         }}
       >
-        It ends as failed within seconds and cannot continue. Nothing more is charged; completed blocks stay
-        charged.
+        It ends as cancelled within seconds. Nothing more is charged; completed blocks stay charged.
       </ConfirmDialog>
     </>
   );

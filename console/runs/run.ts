@@ -12,7 +12,7 @@ type Refused = components['schemas']['RetriedRuns']['refused'];
 /** Reasons in place of messages about the API, by error code. */
 const REASONS: Record<string, string> = {
   INVALID_VERSION: 'a run of the draft: try the draft again',
-  FLOW_NOT_FOUND: 'its flow or version is not there any more',
+  FLOW_NOT_FOUND: 'its flow was deleted, or has no version in production: choose the version of each run',
 };
 
 const OTHER_RUN = /, as [0-9a-f-]{36}/g;

@@ -62,9 +62,7 @@ export function RunsPage() {
           <BulkActions
             projectId={project.id}
             filter={runs.fixedFilter}
-            production={
-              flows.data?.flows.find(({ slug }) => slug === filter.flow)?.productionVersion ?? undefined
-            }
+            production={flows.data?.flows.find(({ slug }) => slug === filter.flow)?.productionVersion}
             onDone={() => void list.refetch()}
           />
         </>

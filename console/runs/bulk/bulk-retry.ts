@@ -3,7 +3,7 @@ import { useIsMutating, useMutation } from '@tanstack/react-query';
 import { ApiError } from '../../api/api-error.ts';
 import { api, refetch, type Schemas } from '../../api/client.ts';
 import { formatMoment } from '../../ui/format.ts';
-import { versionName } from '../run.ts';
+import { MODE_NAMES, STATUS_NAMES, versionName } from '../run.ts';
 
 export type BulkRetry = Schemas['ListedBulkRetry'];
 type RetryRequest = Schemas['RetryRunsRequest'];
@@ -73,7 +73,7 @@ export function stateOf(bulk: BulkRetry): BulkState {
 const FIELDS: Record<string, string> = {
   flow: 'flow',
   version: 'version',
-  mode: 'started by',
+  mode: 'mode',
   environment: 'environment',
   key: 'API key',
   since: 'from',
@@ -93,7 +93,9 @@ export function describeFilter({ filter }: BulkRetry): string {
 }
 
 function describeValue(field: string, value: string): string {
-  return field === 'since' || field === 'until' ? formatMoment(value) : value;
+  if (field === 'since' || field === 'until') return formatMoment(value);
+  if (field === 'version') return versionName(Number(value));
+  return (field === 'mode' ? MODE_NAMES[value] : field === 'outcome' && STATUS_NAMES[value]) || value;
 }
 
 /** Describes the version of the new runs. */

@@ -41,7 +41,7 @@ type BulkDialogProps = {
   title: string;
   projectId: string;
   filter: RunFilter;
-  production?: number | undefined;
+  production?: number | null | undefined;
   onDone: () => void;
   onClose: () => void;
 };
@@ -62,7 +62,7 @@ const WORDS = {
     none: 'These filters find no run that can be cancelled.',
     found: (runs: string) => `These filters find ${runs} to cancel.`,
     consequence:
-      'Each ends as failed within seconds and cannot continue. Nothing more is charged; completed blocks stay charged.',
+      'Each ends as cancelled within seconds. Nothing more is charged; completed blocks stay charged.',
     action: 'Cancel',
     pending: 'Cancelling …',
     cancelLabel: 'Keep them',
@@ -72,8 +72,8 @@ const WORDS = {
 type BulkActionsProps = {
   projectId: string;
   filter: RunFilter;
-  /** The production version of the flow that the filter names. */
-  production?: number | undefined;
+  /** The production version of the flow that the filter names; null when it has none. */
+  production?: number | null | undefined;
   onDone: () => void;
 };
 
@@ -135,7 +135,7 @@ function BulkDialog({ how, title, projectId, filter, production, onDone, onClose
   const isMounted = useIsMounted();
   // The count and the change use the same time.
   const [now] = useState(Date.now);
-  const [onVersion, setOnVersion] = useState<OnVersion>('production');
+  const [onVersion, setOnVersion] = useState<OnVersion>(production === null ? 'original' : 'production');
   const request = { projectId, filter, now, onVersion };
   const count = useQuery({
     queryKey: ['bulk-runs', how, projectId, filter, now],
@@ -188,7 +188,7 @@ function BulkDialog({ how, title, projectId, filter, production, onDone, onClose
       {count.data !== undefined && change.isIdle && (
         <p>{found === 0 ? words.none : `${words.found(runs)} ${words.consequence}`}</p>
       )}
-      {how === 'retry' && found > 0 && change.isIdle && (
+      {how === 'retry' && found > 0 && change.isIdle && production !== null && (
         <Select
           label="Version"
           value={onVersion}

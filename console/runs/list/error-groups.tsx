@@ -77,9 +77,7 @@ export function ErrorGroups({ projectId, filter, flows, onShow, onDone }: Props)
                       of={group.errorMessage}
                       projectId={projectId}
                       filter={{ ...all, flow: group.flow, error_group: group.error_group }}
-                      production={
-                        flows.find(({ slug }) => slug === group.flow)?.productionVersion ?? undefined
-                      }
+                      production={flows.find(({ slug }) => slug === group.flow)?.productionVersion}
                       onDone={onDone}
                     />
                   </div>

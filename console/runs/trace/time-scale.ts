@@ -1,4 +1,5 @@
 // Maps time to a distance from 0 to 1. Long idle times, such as a pause for tool calls, are shortened.
+import { formatDuration } from '../../ui/format.ts';
 
 type Interval = { start: number; end: number };
 type Segment = Interval & { isCut: boolean; from: number; to: number };
@@ -53,12 +54,19 @@ export function makeTimeScale(run: Interval, work: readonly Interval[]): TimeSca
   return { start: run.start, at, timeAt, cuts, ticks };
 }
 
-/** Returns the ticks with room for a label of this width, which begins at its tick, before the next label and the end. */
-export function withRoom<Tick extends { at: number }>(ticks: readonly Tick[], width: number): Tick[] {
+/**
+ * Returns the ticks with room for a label of this width, which begins at its tick, before the next label and the end. Ticks
+ * late in a run may be closer than labels tell: of those with equal labels, the first is returned.
+ */
+export function withRoom<Tick extends { ms: number; at: number }>(
+  ticks: readonly Tick[],
+  width: number,
+): Tick[] {
   const shown: Tick[] = [];
   for (const tick of ticks) {
     const last = shown.at(-1);
-    if (tick.at + width <= 1 && (!last || last.at + width <= tick.at)) shown.push(tick);
+    if (tick.at + width > 1 || (last && last.at + width > tick.at)) continue;
+    if (!last || formatDuration(last.ms) !== formatDuration(tick.ms)) shown.push(tick);
   }
   return shown;
 }

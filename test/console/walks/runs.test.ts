@@ -4,6 +4,7 @@ import { code, llm } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';
 import { publishSteps } from '../../publish-steps.ts';
 import type { ConsoleWeir } from './console-weir.ts';
+import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 import { isInView } from './look-at.ts';
 
@@ -237,6 +238,25 @@ describeWalks('runs in the console', (walk, walkApart) => {
       await page.getByRole('button', { name: 'Run again on v1' }).click();
       await page.getByText('It runs v1.').waitFor();
       await page.getByText('Failed', { exact: true }).first().waitFor();
+    },
+  );
+
+  walk(
+    'retries runs on their own version when no version of their flow is in production',
+    'member',
+    async (tour) => {
+      const { page, weir, open } = tour;
+      const flow = await createFlow(weir, 'unchosen', [code('a', 'throw new Error("no");')]);
+      await flow.publish();
+      const request = { key: weir.demoKey, body: { message: 'm' } };
+      await weir.call('POST', 'demo/demo/unchosen/v1/execute', request);
+      await open(`${RUNS}?flow=unchosen&mode=execute`);
+      await page.getByRole('button', { name: 'Retry failed …' }).click();
+      await page.getByRole('button', { name: 'Retry 1 run' }).click();
+      await page.waitForURL(/bulk-retries/);
+      await page.getByRole('link', { name: /^retry of / }).waitFor();
+      await page.getByText('of each failed run').waitFor();
+      await page.getByText('flow unchosen, mode Execute').waitFor();
     },
   );
 

@@ -64,11 +64,19 @@ describe('the time scale of a waterfall', () => {
   it('has no label where it would be cut off, or cover another one', () => {
     const shown = (...places: number[]) =>
       withRoom(
-        places.map((at) => ({ at })),
+        places.map((at) => ({ ms: 1_000 * at, at })),
         0.2,
       ).map(({ at }) => at);
     assert.deepEqual(shown(0, 0.5, 0.8), [0, 0.5, 0.8]);
     assert.deepEqual(shown(0, 0.9), [0]);
     assert.deepEqual(shown(0, 0.5, 0.6, 0.75), [0, 0.5, 0.75]);
+  });
+
+  it('has no two labels that are alike, also after a long wait', () => {
+    const ticks = [3_200, 3_210, 3_220, 3_260].map((ms, index) => ({ ms, at: 0.2 * index }));
+    assert.deepEqual(
+      withRoom(ticks, 0.1).map(({ ms }) => ms),
+      [3_200, 3_260],
+    );
   });
 });
