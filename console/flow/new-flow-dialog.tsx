@@ -112,6 +112,7 @@ export function NewFlowDialog(props: Props) {
               const [chosen] = files ?? [];
               if (!chosen) return;
               setFileError(undefined);
+              setFile(undefined);
               readFlowFile(chosen).then(setFile, (error: Error) => setFileError(error.message));
             }}
           >

@@ -10,6 +10,7 @@ import { findStepIdProblem, followName } from '../draft/edit-steps.ts';
 import type { Problem } from '../draft/problems.ts';
 import { changeStep, eachStep, findStep, type SequentialStep, type Step, stepIdsOf } from '../draft/steps.ts';
 import { useDraft, useFlow } from '../flow-context.ts';
+import { usePins } from '../try/pins.ts';
 import { useSide } from '../versions/flow-difference.tsx';
 import { CodeFields, LlmFields } from './block-fields.tsx';
 import { changeKind } from './change-fields.ts';
@@ -149,7 +150,8 @@ function countKind(steps: Step[], kind: 'llm' | 'code'): number {
 
 /** Edits the name, step_id and kind of a step. */
 function StepNames({ step }: { step: Step }) {
-  const { steps, change, rename } = useDraft();
+  const { steps, change } = useDraft();
+  const rename = useRename();
   const { set, problemOf } = useStep(step);
   const nameBefore = useRef(step.name);
   const { latestVersion } = useFlow().flow;
@@ -198,9 +200,20 @@ function StepNames({ step }: { step: Step }) {
   );
 }
 
+/** Returns a function that changes a step_id, also that of the pinned output. */
+function useRename(): (from: string, to: string) => void {
+  const { rename } = useDraft();
+  const pins = usePins();
+  return (from, to) => {
+    rename(from, to);
+    pins.rename(from, to);
+  };
+}
+
 /** Changes the step_id, and the prompts and code that refer to it, when the field loses the focus. */
 function StepId({ step }: { step: Step }) {
-  const { steps, rename } = useDraft();
+  const { steps } = useDraft();
+  const rename = useRename();
   const [text, setText] = useState(step.step_id);
   useEffect(() => setText(step.step_id), [step.step_id]);
   const others = stepIdsOf(steps);

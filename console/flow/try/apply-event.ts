@@ -1,5 +1,13 @@
 import type { components } from '../../api/schema.d.ts';
-import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock, withUnderWay } from './try-run.ts';
+import {
+  type TryEvent,
+  type TryRun,
+  toFailure,
+  tokensOf,
+  toTryBlock,
+  withBlock,
+  withUnderWay,
+} from './try-run.ts';
 
 type Schemas = components['schemas'];
 
@@ -115,13 +123,21 @@ export function applyRunState(run: TryRun, state: Schemas['JobState']): TryRun {
     status: isCancelled ? 'cancelled' : status === 'completed' || status === 'failed' ? status : run.status,
     durationMs: durationMs ?? run.durationMs,
     cost,
-    ...('blocks' in state && state.blocks && { blocks: state.blocks.map(toTryBlock) }),
+    ...('blocks' in state &&
+      state.blocks && { blocks: state.blocks.map(toTryBlock), tokens: tokensOf(state.blocks) }),
     ...(status === 'completed' && 'result' in state && { result: state.result }),
     ...(status === 'failed' && { failure: toFailure(state) }),
   };
 }
 
-/** Sums up the cost of the blocks, until the receipt is known. */
+/** Takes the cost and the tokens from the state of a session, whose earlier calls are not among its blocks here. */
+export function applyTotals(run: TryRun, state: Schemas['JobState']): TryRun {
+  const { cost } = state;
+  return { ...run, cost, ...('blocks' in state && state.blocks && { tokens: tokensOf(state.blocks) }) };
+}
+
+/** Sums up the cost and the tokens of the blocks, until the receipt is known. */
 function withCost(run: TryRun): TryRun {
-  return { ...run, cost: run.blocks.reduce((sum, { usage }) => sum + (usage?.cost ?? 0), 0) };
+  const cost = run.blocks.reduce((sum, { usage }) => sum + (usage?.cost ?? 0), 0);
+  return { ...run, cost, tokens: tokensOf(run.blocks) };
 }

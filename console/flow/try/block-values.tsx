@@ -1,8 +1,9 @@
 import { $api } from '../../api/client.ts';
 import { Attempts } from '../../runs/detail/attempts.tsx';
 import { CodeLogs } from '../../runs/detail/code-logs.tsx';
+import { LastAnswerView } from '../../runs/detail/last-answer.tsx';
 import { QueryView } from '../../ui/feedback.tsx';
-import { formatBytes } from '../../ui/format.ts';
+import { formatBytes, formatTokens } from '../../ui/format.ts';
 import { JsonView } from '../../ui/json/json-view.tsx';
 import { useFlow } from '../flow-context.ts';
 import style from './try-panel.module.css';
@@ -23,23 +24,25 @@ export function BlockValues({ executionId, blockKey }: { executionId: string; bl
           <>
             {block.failedAttempts && (
               <div>
-                <h4>Attempts</h4>
+                <h3>Attempts</h3>
                 <Attempts block={block} />
               </div>
             )}
             <Value label="Input" value={block.input} bytes={block.inputBytes} />
+            <Value label="Output" value={block.output} bytes={block.outputBytes} />
+            {block.model && <p className={style.faint}>Tokens: {formatTokens(block.usage)}</p>}
+            {block.lastAnswer && <LastAnswerView answer={block.lastAnswer} />}
+            {block.logs && (
+              <div>
+                <h3>Console</h3>
+                <CodeLogs logs={block.logs} />
+              </div>
+            )}
             <Value
               label={block.processor_type === 'code' ? 'Code' : 'Sent'}
               value={block.sent}
               bytes={block.sentBytes}
             />
-            <Value label="Output" value={block.output} bytes={block.outputBytes} />
-            {block.logs && (
-              <div>
-                <h4>Console</h4>
-                <CodeLogs logs={block.logs} />
-              </div>
-            )}
           </>
         )}
       </QueryView>
@@ -52,7 +55,7 @@ function Value({ label, value, bytes }: { label: string; value: unknown; bytes: 
   const isOmitted = value === null && bytes > 'null'.length;
   return (
     <div>
-      <h4>{label}</h4>
+      <h3>{label}</h3>
       {isOmitted ? (
         <p className={style.faint}>{formatBytes(bytes)}: open the run to read it.</p>
       ) : (

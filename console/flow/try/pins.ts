@@ -41,6 +41,11 @@ export function usePins() {
       const { [stepId]: _, ...others } = pins;
       write(keyOf(userId, flowId), others);
     },
+    /** Keeps the output of a step whose step_id has changed. */
+    rename(from: string, to: string): void {
+      const { [from]: output, ...others } = pins;
+      if (output !== undefined) write(keyOf(userId, flowId), { ...others, [to]: output });
+    },
   };
 }
 

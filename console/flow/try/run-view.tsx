@@ -37,10 +37,6 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const { steps } = useDraft();
   const nameOf = (stepId: string) =>
     blocks.find((block) => block.stepId === stepId)?.name ?? findStep(steps, stepId)?.step.name ?? stepId;
-  const tokens = blocks.reduce(
-    (sum, { usage }) => sum + (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0),
-    0,
-  );
   return (
     <section className={style.fields} aria-label="Run">
       <div className={style.runHead}>
@@ -54,7 +50,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
           {status !== 'unknown' && (
             <>
               <Fact name="Credits">{formatCredits(run.cost)}</Fact>
-              <Fact name="Tokens">{formatCount(tokens)}</Fact>
+              <Fact name="Tokens">{formatCount(run.tokens)}</Fact>
             </>
           )}
           {run.durationMs !== undefined ? (

@@ -55,6 +55,7 @@ export type TryRun = {
   blocks: TryBlock[];
   /** Cost so far, in credits. */
   cost: number;
+  tokens: number;
   result: unknown;
   failure: Failure | undefined;
   /** The error of a request that was refused or got no response. */
@@ -77,6 +78,7 @@ export function beginRun(version: number, mode: TryRun['mode'], now: number): Tr
     ...{
       blocks: [],
       cost: 0,
+      tokens: 0,
       result: undefined,
       failure: undefined,
       refused: undefined,
@@ -99,6 +101,14 @@ export function isUnderWay({ status }: TryRun): boolean {
 /** Lists the top-level steps of a tree. */
 export function toPlan(steps: Omit<PlanStep, 'index'>[]): PlanStep[] {
   return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
+}
+
+/** Sums up the tokens of block executions. */
+export function tokensOf(blocks: readonly Pick<TryBlock, 'usage'>[]): number {
+  return blocks.reduce(
+    (sum, { usage }) => sum + (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0),
+    0,
+  );
 }
 
 /** Adds a block, or replaces its earlier state. */

@@ -5,6 +5,7 @@ import {
   applyRunEvent,
   applyRunState,
   applyStepEvent,
+  applyTotals,
   isLastRunEvent,
   isLastStepEvent,
 } from './apply-event.ts';
@@ -241,8 +242,8 @@ export class TryStore {
       // The events of a pause have no receipt.
       const executionId = this.#run?.executionId;
       if (!executionId) return;
-      const { cost } = await this.#server.readJob(executionId).catch(() => ({ cost: undefined }));
-      if (cost !== undefined) this.#apply(signal, (run) => ({ ...run, cost }));
+      const state = await this.#server.readJob(executionId).catch(() => undefined);
+      if (state) this.#apply(signal, (run) => applyTotals(run, state));
     } catch (error) {
       if (signal.aborted) return;
       this.#set({ pause: before.pause });

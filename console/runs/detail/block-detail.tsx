@@ -16,6 +16,7 @@ import type { Execution } from '../trace/spans.ts';
 import { Attempts } from './attempts.tsx';
 import { CodeLogs } from './code-logs.tsx';
 import style from './detail.module.css';
+import { LastAnswerView } from './last-answer.tsx';
 import { ValueView } from './value-view.tsx';
 
 const NO_OUTPUT: Record<string, string> = {
@@ -176,32 +177,6 @@ function Ended({
         )}
       </QueryView>
     </>
-  );
-}
-
-/** Shows what the model answered last to a block that failed. */
-function LastAnswerView({ answer }: { answer: Schemas['LastAnswer'] }) {
-  const { text, isCut, finishReason, usage, repairRequest } = answer;
-  return (
-    <section className={style.value}>
-      <h3>Last answer of the model</h3>
-      <p className={style.faint}>
-        {finishReason && `Finish reason ${finishReason}, `}
-        Tokens: {formatTokens(usage)}
-        {isCut && ', the beginning of it'}
-      </p>
-      {text === '' ? (
-        <p className={style.faint}>It is empty.</p>
-      ) : (
-        <CodeBlock text={text} label="Last answer" />
-      )}
-      {repairRequest !== null && (
-        <>
-          <h3>Request to repair it</h3>
-          <CodeBlock text={repairRequest} label="Request to repair it" />
-        </>
-      )}
-    </section>
   );
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { FileChooser } from 'playwright-core';
 import { code } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
@@ -89,9 +90,18 @@ describeWalks('what users of the console look for', (walk) => {
     await page.getByRole('button', { name: 'New flow' }).click();
     await page.getByRole('button', { name: 'Begin with' }).click();
     await page.getByRole('option', { name: 'A flow file' }).click();
-    const choosers = page.waitForEvent('filechooser');
-    await page.getByRole('button', { name: 'Choose a file' }).click();
-    await (await choosers).setFiles(file);
+    const chooseFile = async (file: Parameters<FileChooser['setFiles']>[0]) => {
+      const choosers = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Choose a file' }).click();
+      await (await choosers).setFiles(file);
+    };
+    await chooseFile(file);
+    await page.getByText('lakes (copy): 1 step').waitFor();
+    // A file that holds no flow does not leave the one before in its place.
+    await chooseFile({ name: 'notes.json', mimeType: 'application/json', buffer: Buffer.from('"none"') });
+    await page.getByText('notes.json holds no steps.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Create flow' }).isEnabled(), false);
+    await chooseFile(file);
     await page.getByText('lakes (copy): 1 step').waitFor();
     await page.getByRole('textbox', { name: 'Slug' }).fill('lakes-again');
     await page.getByRole('button', { name: 'Create flow' }).click();

@@ -86,7 +86,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
   });
 
   walk(
-    'tries the draft with a pinned output, which is edited, and without it again',
+    'tries the draft with a pinned output, which is edited and follows a new name, and without it again',
     'owner',
     async (tour) => {
       const { page, weir, open, lookAt } = tour;
@@ -98,10 +98,10 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
       await page.getByRole('textbox', { name: 'Message' }).fill('rivers and dams');
       const blocks = page.getByRole('list', { name: 'Blocks' });
       const result = page.getByRole('region', { name: 'Result' });
-      const run = async (expected: string) => {
+      const run = async (expected: string, name = 'count') => {
         await page.getByRole('button', { name: 'Run', exact: true }).click();
         await result.getByText(expected, { exact: true }).waitFor();
-        await blocks.getByRole('button', { name: 'count', exact: true }).click();
+        await blocks.getByRole('button', { name, exact: true }).click();
       };
       await run('6');
       await page
@@ -119,10 +119,15 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
       await run('100');
       await page.getByRole('region', { name: 'Last try' }).getByText('Pinned', { exact: true }).waitFor();
       await lookAt('pinned-output');
+      await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Tally');
+      await page.keyboard.press('Tab');
+      await page.getByRole('treeitem', { name: /^Tally, .*output pinned$/ }).waitFor();
+      await open(`${flow.path}?try=true`);
+      await run('100', 'Tally');
       await pinned.getByRole('button', { name: 'Unpin' }).click();
       await pinned.waitFor({ state: 'detached' });
       await open(`${flow.path}?try=true`);
-      await run('6');
+      await run('6', 'Tally');
     },
   );
 

@@ -124,6 +124,21 @@ describe('the store of a run that is tried', () => {
     );
   });
 
+  it('counts the cost and the tokens of all calls of a session', async () => {
+    const { store, state, streams, send } = setUp();
+    const start = store.start(0, 'steps', { message: '' });
+    send('run_started', { executionId: 'session', steps: [] });
+    send('step_paused_for_tool_calls', PAUSE);
+    const usages = [
+      { promptTokens: 6, completionTokens: 35 },
+      { promptTokens: 8, completionTokens: 9 },
+    ];
+    state.resolve({ status: 'tool_calls_required', cost: 0.01, blocks: usages.map((usage) => ({ usage })) });
+    streams[0]?.end();
+    await start;
+    assert.deepEqual([store.run()?.cost, store.run()?.tokens], [0.01, 58]);
+  });
+
   it("forks with the steps of the version that ran, or with the current draft's", async () => {
     const { store, server } = setUp();
     const [ran, now] = [plan('a', 'b'), plan('a')];
