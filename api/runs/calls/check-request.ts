@@ -23,6 +23,7 @@ import {
 import type { OrganizationValidator } from '../../../platform/json-schema/validator.ts';
 import { findSettingProblems } from '../../../platform/models/find-setting-problems.ts';
 import { type LiveRegistry, RETRY_SECONDS } from '../../../platform/models/live-registry.ts';
+import { takesObjects } from '../../../platform/models/tool-schema.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { PROBLEMS_MAX } from '../../http/json-body.ts';
 import { invalidField, RetryLater } from '../../http/request-errors.ts';
@@ -210,15 +211,19 @@ export async function requireTools(
   return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };
 }
 
-/** Finds the first tool whose parameters are not a usable JSON Schema. */
+const NO_OBJECT = { message: 'the type must be object, as the arguments of a call are', path: '/type' };
+
+/** Finds the first tool whose parameters are not a usable JSON Schema of objects. */
 export async function findParametersProblem(
   validator: OrganizationValidator,
   tools: ToolDefinition[],
 ): Promise<{ field: string; tool: string; message: string; path: unknown } | undefined> {
   for (const [index, { function: called }] of tools.entries()) {
     if (called.parameters === undefined) continue;
-    const problem = await findSchemaProblem(validator, called.parameters as JsonSchema);
-    if (problem) return { ...problem, field: `tools.${index}.function.parameters`, tool: called.name };
+    const parameters = called.parameters as JsonSchema;
+    const problem = await findSchemaProblem(validator, parameters);
+    const found = problem ?? (takesObjects(parameters) ? undefined : NO_OBJECT);
+    if (found) return { ...found, field: `tools.${index}.function.parameters`, tool: called.name };
   }
   return undefined;
 }

@@ -88,6 +88,14 @@ describe('errors of tool calls', () => {
     }
   });
 
+  it('TOOLS_INVALID: parameters that are no object, with the path', async () => {
+    const asked = await h.weir.createFlow(h.tenant, [asking('ask')]);
+    const tool = { type: 'function', function: { name: 'f', parameters: { type: 'array' } } };
+    const refused = detail(await h.execute(asked, { tools: [tool] }), 400, 'TOOLS_INVALID');
+    assert.equal(refused.path, '/type');
+    assert.match(refused.message, /^tools\.0\.function\.parameters: .* must be object/);
+  });
+
   it('TOOLS_NOT_ENABLED: 422 when no block has the flag; without tools such a flow runs', async () => {
     const off = llm('off', 'x', MODEL, { processor_config: { tools_enabled: false } });
     const plain = await h.weir.createFlow(h.tenant, [off, code('c', 'return 1;')]);
