@@ -58,6 +58,7 @@ function findReason(setting: Setting, config: Config, capabilities: ModelCapabil
     sampling_without_reasoning,
     exclusive_sampling,
     blank_stops,
+    reasoning_tokens_min: thoughts = 0,
     temperature_max: warmest = Infinity,
     output_tokens: longest = Infinity,
   } = capabilities;
@@ -77,6 +78,9 @@ function findReason(setting: Setting, config: Config, capabilities: ModelCapabil
     return efforts.length === 0
       ? 'reasoning_effort: leave it out.'
       : `the reasoning_effort ${effort}: use one of ${efforts.join(', ')}.`;
+  const isReasoned = effort !== undefined && effort !== 'none';
+  if (setting === 'reasoning_effort' && isReasoned && max_tokens > 0 && max_tokens <= thoughts)
+    return `reasoning_effort with at most ${thoughts} max_tokens, of which reasoning is a part: raise max_tokens, or leave one of them out.`;
   if (setting === 'top_p' && exclusive_sampling && config.temperature !== undefined)
     return 'top_p beside temperature: leave one of them out.';
   const isSampling = setting === 'temperature' || setting === 'top_p';

@@ -28,6 +28,8 @@ const capabilities = z.strictObject({
     .optional(),
   /** The values of reasoning_effort that the model takes; [] for none, any when absent. */
   reasoning_efforts: z.array(z.enum(REASONING_EFFORTS)).optional(),
+  /** The fewest tokens of reasoning that can be asked for; they are part of `max_tokens`. */
+  reasoning_tokens_min: z.int().positive().optional(),
   temperature_max: z.number().optional(),
   /** Whether temperature and top_p are refused while the model reasons. */
   sampling_without_reasoning: z.boolean().optional(),

@@ -10,6 +10,8 @@ type Situation = { maxTokens: number; hasThought: boolean; isForced: boolean };
 /** Tokens of thinking for models that take a budget. */
 const BUDGETS = { minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384, xhigh: 32_768 };
 const BUDGET_MIN = 1_024;
+/** The share of `max_tokens` that thinking may use. */
+const THINKING_SHARE = 0.75;
 
 /** The model's family, and its version as a number: 4.5 for `claude-opus-4-5-20251101`. A name without version is a new model. */
 function readClaudeName(model: string): { family: string; version: number } {
@@ -50,9 +52,12 @@ export function toThinking(model: string, effort: Effort | null | undefined, at:
   };
 }
 
-/** A turn that began without thinking cannot go on with it. Its tokens are part of `max_tokens`. */
+/** A turn that began without thinking cannot go on with it. Its tokens are part of `max_tokens`; a quarter is for the answer. */
 function withBudget(effort: Exclude<Effort, 'none'>, { maxTokens, hasThought }: Situation): Fields {
-  const budget_tokens = Math.min(BUDGETS[effort], maxTokens - 1);
-  if (budget_tokens < BUDGET_MIN || !hasThought) return {};
+  if (maxTokens <= BUDGET_MIN || !hasThought) return {};
+  const budget_tokens = Math.max(
+    BUDGET_MIN,
+    Math.min(BUDGETS[effort], Math.floor(THINKING_SHARE * maxTokens)),
+  );
   return { thinking: { type: 'enabled', budget_tokens } };
 }

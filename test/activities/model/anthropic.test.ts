@@ -254,6 +254,18 @@ describe('the Messages API of Anthropic', () => {
       assert.deepEqual([sent().thinking, sent().output_config], expected);
     });
 
+  for (const [max_tokens, thinking] of [
+    [4_096, { type: 'enabled', budget_tokens: 3_072 }],
+    [1_200, { type: 'enabled', budget_tokens: 1_024 }],
+    [1_024, undefined],
+  ] as const)
+    it(`leaves tokens for the answer when it may think, of ${max_tokens}`, async () => {
+      server.will(server.say('Hi'));
+      const processor_config = { max_tokens, reasoning_effort: 'high' as const };
+      await call({ model: 'anthropic/claude-haiku-4-5', processor_config });
+      assert.deepEqual(sent().thinking, thinking);
+    });
+
   it('gets an outputSchema as its format, with limits in the description', async () => {
     const properties = { n: { type: 'integer', minimum: 1, description: 'How many' } };
     const outputSchema = { type: 'object', properties, required: ['n'], additionalProperties: false };

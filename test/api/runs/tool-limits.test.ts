@@ -24,8 +24,9 @@ const named = (name: unknown): Body => ({ type: 'function', function: { name } }
 const withField = (fields: Body): Body => ({ type: 'function', function: { name: 'f', ...fields } });
 /** A JSON Schema of exactly so many bytes of JSON. */
 const schemaOf = (bytes: number, character = 'x') => {
-  const room = bytes - Buffer.byteLength(JSON.stringify({ title: '' }));
-  return { title: character.repeat(room / Buffer.byteLength(character)) };
+  const schema = { type: 'object', properties: {}, title: '' };
+  const room = bytes - Buffer.byteLength(JSON.stringify(schema));
+  return { ...schema, title: character.repeat(room / Buffer.byteLength(character)) };
 };
 
 describe('tools of a request', () => {
