@@ -22,6 +22,8 @@ const LIFETIME_SECONDS = 300;
 const LIFETIME_MAX_SECONDS = 365 * 24 * 60 * 60;
 
 const TIMEOUT_SECONDS = 15;
+/** The code of openid-client for a token that has expired, or is not valid yet, when it arrives. */
+const OTHER_TIME = 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED';
 
 /** The identity provider of a service; `session` is what a session has besides its tokens. */
 export type Provider = {
@@ -91,6 +93,11 @@ export function explain(issuer: string) {
         `The identity provider at ${issuer} gave no token: ${reason}.`,
       );
     }
+    if (error instanceof Error && 'code' in error && error.code === OTHER_TIME)
+      throw new ServiceError(
+        'UNAUTHENTICATED',
+        `The token of the identity provider at ${issuer} is not valid at this time: set the clock of this machine, or of the provider.`,
+      );
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     throw new ServiceError(
       'IDENTITY_PROVIDER_UNAVAILABLE',

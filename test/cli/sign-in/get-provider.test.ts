@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { explain } from '../../../cli/sign-in/identity-provider.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 
 describe('weir login to a service whose metadata', () => {
@@ -55,6 +56,14 @@ describe('weir login to a service whose metadata', () => {
       issuer: 'http://127.0.0.1:9',
     };
     assert.match(await login(), /cannot be used: .*issuer/);
+  });
+
+  it('has a clock that differs from that of this machine says to set it', () => {
+    const late = Object.assign(new Error('unexpected "exp"'), { code: 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED' });
+    assert.throws(
+      () => explain('https://id.test')(late),
+      /is not valid at this time: set the clock of this machine/,
+    );
   });
 
   it('names an identity provider without an authorization endpoint says so', async () => {
