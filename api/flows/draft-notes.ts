@@ -4,7 +4,7 @@ import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { countMostRuns } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import { listVariables, toText } from '../../flow/template.ts';
-import { findIdleSchemas } from '../../platform/json-schema/find-idle-schemas.ts';
+import { findIdleSchemas, type IdleSchema } from '../../platform/json-schema/find-idle-schemas.ts';
 import type { Problem } from './file-problems.ts';
 import type { CodeOf } from './read-code-of.ts';
 
@@ -113,12 +113,13 @@ function noteUndefinedNames(definition: FlowDefinition, codeOf: CodeOf): Problem
 function noteIdleSchemas(definition: FlowDefinition): Problem[] {
   return noteBlocks(definition, (block) =>
     (['inputSchema', 'outputSchema'] as const).flatMap((field) =>
-      findIdleSchemas(block[field] ?? true).map(({ pointer, keys }) => ({
-        field,
-        message: `${pointer === '' ? 'The schema' : `The part at ${pointer}`} checks nothing: ${keys.join(', ')} ${keys.length > 1 ? 'are no keywords' : 'is no keyword'} of JSON Schema. Name the fields of an object inside properties.`,
-      })),
+      findIdleSchemas(block[field] ?? true).map((idle) => ({ field, message: describeIdleSchema(idle) })),
     ),
   );
+}
+
+export function describeIdleSchema({ pointer, keys }: IdleSchema): string {
+  return `${pointer === '' ? 'The schema' : `The part at ${pointer}`} checks nothing: ${keys.join(', ')} ${keys.length > 1 ? 'are no keywords' : 'is no keyword'} of JSON Schema. Name the fields of an object inside properties.`;
 }
 
 /** Makes notes about the blocks of a flow, each about a field or about the whole block. */

@@ -18,9 +18,11 @@ import {
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Expectation, TestInput } from '../../flow/test-case.ts';
+import { findIdleSchemas } from '../../platform/json-schema/find-idle-schemas.ts';
 import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
 import { type Caller, notVisible, requireLockedFlow, requireVisibleFlow } from '../auth/caller.ts';
 import type { ApiDeps } from '../deps.ts';
+import { describeIdleSchema } from '../flows/draft-notes.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { etagOf, isNamed, requireMatch } from '../http/etag.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
@@ -218,7 +220,12 @@ async function requireExpectation(
   }: Pick<ApiDeps, 'config' | 'registry'> & { validator: OrganizationValidator },
   expected: z.output<typeof newTestCase>['expectation'],
 ): Promise<Expectation> {
-  if (expected.type === 'json_schema') await validator.requireValidSchema(expected.schema);
+  if (expected.type === 'json_schema') {
+    await validator.requireValidSchema(expected.schema);
+    // Every answer would pass.
+    const idle = findIdleSchemas(expected.schema).find(({ pointer }) => pointer === '');
+    if (idle) throw new ServiceError('SCHEMA_INVALID', describeIdleSchema(idle));
+  }
   if (expected.type !== 'judge') return expected;
   const model = expected.model ?? config.judgeModel;
   if (model === undefined)

@@ -66,7 +66,7 @@ function isChecking(schema: { [key: string]: Json }): boolean {
 }
 
 /** A schema without a keyword, at a JSON Pointer, and its first keys. */
-type IdleSchema = { pointer: string; keys: string[] };
+export type IdleSchema = { pointer: string; keys: string[] };
 
 /** Finds the schemas with keys of which none is a keyword. `{}` and `true` are meant to accept everything. */
 export function findIdleSchemas(schema: JsonSchema): IdleSchema[] {

@@ -98,6 +98,11 @@ describe('test cases', () => {
       { expectation: { type: 'json_schema', schema: { type: 'nonsense' } } },
       'SCHEMA_INVALID',
     ],
+    [
+      'a schema that checks nothing',
+      { expectation: { type: 'json_schema', schema: { team: 'string' } } },
+      'SCHEMA_INVALID',
+    ],
     ['too much text', { message: 'x'.repeat(500_000) }, 'VALIDATION_ERROR'],
     ['a reserved parameter', { parameters: { attachments: [] } }, 'PARAMETER_NAME_RESERVED'],
   ];
