@@ -19,8 +19,8 @@ export function isStopped({ aborted, reason }: AbortSignal): boolean {
 export type Cancellations = {
   /** Does work under a signal that aborts with the given one, or with CallStopped. */
   run<T>(callId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Aborts the blocks of a call with CallStopped. Later ones read that it has ended. */
-  stop(callId: string): void;
+  /** Aborts the blocks of a call with CallStopped; resolves when they are recorded. Later ones read that it has ended. */
+  stop(callId: string): Promise<void>;
   /**
    * Aborts all blocks as the SDK aborts regular activities of a worker that stops. The SDK waits for local activities however
    * long they take.
@@ -30,26 +30,30 @@ export type Cancellations = {
 
 /** `contexts`: what this process has cached of calls. The next block of a stopped call reads that anew. */
 export function createCancellations(contexts: { delete(callId: string): unknown }): Cancellations {
-  const inFlight = new Map<string, Set<AbortController>>();
+  const inFlight = new Map<string, Map<AbortController, Promise<void>>>();
   return {
     async run(callId, signal, work) {
       const own = new AbortController();
-      const others = inFlight.get(callId) ?? new Set();
-      inFlight.set(callId, others.add(own));
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const others = inFlight.get(callId) ?? new Map();
+      inFlight.set(callId, others.set(own, ended));
       try {
         return await work(AbortSignal.any([signal, own.signal]));
       } finally {
+        end();
         others.delete(own);
         if (others.size === 0) inFlight.delete(callId);
       }
     },
-    stop(callId) {
+    async stop(callId) {
       contexts.delete(callId);
-      for (const each of inFlight.get(callId) ?? []) each.abort(new CallStopped());
+      const blocks = [...(inFlight.get(callId) ?? [])];
+      for (const [own] of blocks) own.abort(new CallStopped());
+      await Promise.all(blocks.map(([, ended]) => ended));
     },
     drain() {
       for (const blocks of inFlight.values())
-        for (const each of blocks) each.abort(new CancelledFailure('WORKER_SHUTDOWN'));
+        for (const each of blocks.keys()) each.abort(new CancelledFailure('WORKER_SHUTDOWN'));
     },
   };
 }

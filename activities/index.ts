@@ -88,6 +88,8 @@ export function createActivities(deps: ActivityDeps) {
           const known = await findOutcome(deps.db, callId);
           return known?.status === 'failed' && known.error.code === CANCELLED.code ? known : undefined;
         }
+        // Callers who wait for a failed run get the blocks that were in flight with it.
+        if (recorded.status === 'failed') await deps.cancellations.stop(callId);
         deps.inProcessRuns.end(callId, recorded);
         return recorded === outcome ? undefined : recorded;
       }),

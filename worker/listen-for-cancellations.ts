@@ -26,7 +26,7 @@ export async function listenForCancellations(
   };
   async function cancelMarked(callId?: string): Promise<void> {
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX, callId)) {
-      deps.cancellations.stop(call.callId);
+      void deps.cancellations.stop(call.callId);
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
     }
   }
@@ -35,7 +35,7 @@ export async function listenForCancellations(
     channel: STOPPED_CHANNEL,
     atOnce: AT_ONCE,
     handle: (callId) => {
-      deps.cancellations.stop(callId);
+      void deps.cancellations.stop(callId);
       return cancelMarked(callId);
     },
     catchUp: cancelMarked,

@@ -13,8 +13,9 @@ describe('cancellations', () => {
     const none = new AbortController();
     const blocks = [1, 2].map(() => cancellations.run('call', none.signal, untilAborted));
     const other = cancellations.run('other', none.signal, untilAborted);
-    cancellations.stop('call');
+    const stopped = cancellations.stop('call');
     for (const block of blocks) await assert.rejects(block, CallStopped);
+    await stopped;
     none.abort(new Error('the worker stops'));
     await assert.rejects(other, /the worker stops/);
   });
@@ -30,7 +31,7 @@ describe('cancellations', () => {
   it('have a block that begins later read its call anew', async () => {
     const contexts = new Map([['call', 'cached']]);
     const cancellations = createCancellations(contexts);
-    cancellations.stop('call');
+    void cancellations.stop('call');
     assert.equal(contexts.size, 0);
     const { signal } = new AbortController();
     assert.equal(await cancellations.run('call', signal, async ({ aborted }) => aborted), false);
