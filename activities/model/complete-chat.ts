@@ -22,7 +22,7 @@ import { fitToProvider } from './fit-to-provider.ts';
 import { providerMessage } from './hide-secrets.ts';
 import { modelError, refusalError } from './model-error.ts';
 import { type ChatSpan, inChatSpan } from './observe-model-call.ts';
-import { hasCalls, onlyArguments, readToolTurn, type ToolTurn } from './read-tool-calls.ts';
+import { findFormatted, hasCalls, readToolTurn, type ToolTurn } from './read-tool-calls.ts';
 import { readUsage } from './read-usage.ts';
 
 const choice = z.object({
@@ -164,6 +164,9 @@ async function requestChat(
     );
   }
   if (end === 'malformed') return { text: '', unusable: invalid(describeMalformed(model, offered)) };
+  const sentTools = params.tools?.map((tool) => (tool.type === 'function' ? tool.function.name : ''));
+  const formatted = isEmpty && params.response_format ? findFormatted(message, sentTools) : undefined;
+  if (formatted !== undefined) return { text: formatted };
   const turn = offered.length > 0 ? readTurn(model, message, text, offered, read.inexact) : undefined;
   if (turn) return { text, turn };
   const names = offered.map((tool) => tool.function.name);
@@ -171,17 +174,13 @@ async function requestChat(
   // Servers that look for calls in the text alone leave those within the reasoning there.
   const isThought = isEmpty && offered.length > 0 && isMeantAsCall(readContent(message).reasoning, names);
   if (isCall || isThought) return { text: '', unusable: invalid(describeMalformed(model, offered)) };
-  if (isEmpty && offered.length === 0 && hasCalls(message)) {
-    const called = params.tools ? undefined : onlyArguments(message);
-    // Gateways that ask for a format by means of a tool have left its call in the answer.
-    if (params.response_format && called !== undefined) return { text: called };
+  if (isEmpty && offered.length === 0 && hasCalls(message))
     return {
       text: '',
       unusable: invalid(
         `${model} asked for functions although it was offered none, and answered nothing else.`,
       ),
     };
-  }
   // What was said before calls that are missing, or that nobody offered, is half an answer.
   if (/tool|function/i.test(finishReason ?? ''))
     return {

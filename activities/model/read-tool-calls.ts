@@ -77,11 +77,18 @@ export function hasCalls(written: Written): boolean {
   return callsOf(written).length > 0;
 }
 
-/** Returns the arguments of the only call of an answer, where they are one JSON object. */
-export function onlyArguments(written: Written): string | undefined {
+/** The tool with which LiteLLM asks for a format. */
+const FORMAT_TOOL = 'json_tool_call';
+
+/**
+ * Returns the answer that a gateway has left in the only call, because it asks for a format by means of a tool. Where tools of
+ * these names were sent, only a call by the name of such a tool is one.
+ */
+export function findFormatted(written: Written, sent: string[] | undefined): string | undefined {
   const [only, ...others] = callsOf(written);
   const called = isObject(only) && isObject(only.function) ? only.function : {};
-  return others.length > 0 || !called.arguments ? undefined : readArguments(called.arguments);
+  const isOther = sent && (called.name !== FORMAT_TOOL || sent.includes(FORMAT_TOOL));
+  return others.length > 0 || isOther || !called.arguments ? undefined : readArguments(called.arguments);
 }
 
 /** Returns the calls as they were written; a `function_call` of old is one. */

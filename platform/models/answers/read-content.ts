@@ -8,14 +8,16 @@ export type Said = { text: string | undefined; reasoning: string; refusal: strin
 
 /** The marks around reasoning that a server has left in the text, before everything else. */
 const MARKS = [
-  ['<(?<tag>(?:[a-z]{1,20}:|longcat_)?think|thinking|thought|reasoning)>', String.raw`<\/\k<tag>>`],
+  ['<(?<tag>(?:[a-z]{1,20}:|longcat_)?think|thinking)>', String.raw`<\/\k<tag>>`],
   [String.raw`\[THINK\]`, String.raw`\[\/THINK\]`],
   ['◁think▷', '◁/think▷'],
   [String.raw`<\|START_THINKING\|>`, String.raw`<\|END_THINKING\|>`],
   [String.raw`<\|begin_of_thought\|>`, String.raw`<\|end_of_thought\|>`],
   [String.raw`<\|channel>thought\b`, String.raw`<channel\|>`],
 ] as const;
-const THOUGHTS = MARKS.map(
+/** Marks that authors ask for, too: only a pair of them is one. */
+const PAIRS = [['<(?<tag>thought|reasoning)>', String.raw`<\/\k<tag>>`]] as const;
+const THOUGHTS = [...MARKS, ...PAIRS].map(
   ([start, end]) => new RegExp(String.raw`^\s*${start}(?<thoughts>[\s\S]*?)${end}\s*`, 'i'),
 );
 /** Reasoning that does not end. */

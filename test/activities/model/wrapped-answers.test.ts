@@ -231,6 +231,7 @@ describe('an answer in another wrapping', () => {
 
   for (const text of [
     '<critical_thinking>x</critical_thinking>y',
+    '<reasoning>It ends with a stop sequence.',
     'Old <s>text</s>',
     'Write <think>x</think>.',
     'End it with `</think>`, as in R1.',
@@ -334,6 +335,15 @@ describe('an answer in another wrapping', () => {
       harness.server.will(say(message, { finish_reason: reason }));
       assert.deepEqual((await harness.call(OBJECT)).output, { n: 1 });
     });
+
+  it('is JSON in the call of such a tool, also beside tools that were offered', async () => {
+    const called = { name: 'json_tool_call', arguments: formatted };
+    harness.server.will(
+      say({ content: null, tool_calls: [{ id: 'a', function: called }] }, { finish_reason: 'tool_calls' }),
+    );
+    const tools = [{ type: 'function', function: { name: 'find' } } as const];
+    assert.deepEqual((await harness.call(OBJECT, undefined, { tools })).output, { n: 1 });
+  });
 
   for (const [name, message] of [
     ['reasoning that only has JSON in it', { content: null, reasoning_content: `Perhaps ${formatted}?` }],
