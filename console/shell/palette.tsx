@@ -27,11 +27,9 @@ const FOUND_MAX = 8;
 const SHOWN_MAX = 12;
 /** However much else is found, so many actions are shown. */
 const ACTIONS_MIN = 4;
-/** The service searches ids from this length on. */
-const ID = /^[0-9a-f-]{6,36}$/i;
+/** A text that may be a part of an id. */
+const ID = /^[0-9a-f-]{4,36}$/i;
 const ID_CHARS = 36;
-/** From this length on the service searches any part of an id. */
-const PART_MIN_CHARS = 8;
 
 /** Finds flows, runs, pages and actions by a typed text. Ctrl+K opens it on every page. */
 export function Palette() {
@@ -67,9 +65,9 @@ export function Palette() {
 /** The event of the window that opens the palette. */
 export const OPEN_PALETTE = 'weir-open-palette';
 
-/** Finds runs by the beginning of an id, and from 8 characters on by any part of it, such as the end that pages show. */
+/** Finds runs by their id, or by any part of it, such as the end that pages show. */
 function findById(text: string): { id: string } | { search: string } {
-  return text.length < PART_MIN_CHARS || text.length === ID_CHARS ? { id: text } : { search: text };
+  return text.length === ID_CHARS ? { id: text } : { search: text };
 }
 
 /** Finds the project to search: of the organization in the address, else the one visited last. */

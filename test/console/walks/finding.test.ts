@@ -29,7 +29,7 @@ describeWalks('what users of the console look for', (walk) => {
     await page.waitForURL(RegExp(`/runs/${id}`));
     await open('orgs/demo/usage');
     // Pages show the end of an id.
-    await go(id.slice(-8), RegExp(`^Run ${id.slice(-8)}`));
+    await go(id.slice(-5), RegExp(`^Run ${id.slice(-8)}`));
     await page.waitForURL(RegExp(`/runs/${id}`));
     await page.getByRole('button', { name: 'Find' }).click();
     await finder.waitFor();
