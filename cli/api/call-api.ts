@@ -1,5 +1,6 @@
 // Requests to the HTTP API of the service, with errors as sentences. service-url.ts finds the service, credential.ts the
 // credential. Nothing in cli/api/ needs the database or the engine.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Credential, getCredential, useSignIn } from './credential.ts';
 import { readAnswer } from './read-answer.ts';
@@ -10,6 +11,7 @@ const PAGE_MAX = 200;
 
 type Page<T> = { hasMore: boolean; nextCursor: string | null } & { [name: string]: T[] };
 
+const RECONNECT_MS = 60_000;
 const READ_MAX_MS = 30_000;
 /** A change may wait 30 s in line, 30 s for the database, and 20 s for the receiver of a test event. */
 const CHANGE_MAX_MS = 90_000;
@@ -53,6 +55,22 @@ export async function exchange<T>(
   if (!given && (await mayUseSignIn(service, response, error, options)))
     return exchange(method, path, options);
   throw error;
+}
+
+/**
+ * Polls until `isOver`. Work outlives restarts of the service: a service that is away is asked again for a minute. Throws as
+ * `exchange` does.
+ */
+export async function poll<T>(path: string, everyMs: number, isOver: (answer: T) => boolean): Promise<T> {
+  for (let reachable = Date.now(); ; await sleep(everyMs)) {
+    try {
+      const answer = await callApi<T>('GET', path);
+      reachable = Date.now();
+      if (isOver(answer)) return answer;
+    } catch (error) {
+      if (!(error instanceof Unreachable) || Date.now() - reachable > RECONNECT_MS) throw error;
+    }
+  }
 }
 
 /** Whether the request, which had no effect, can be sent again with the sign-in. */

@@ -66,6 +66,16 @@ export async function getOrganization(slug: string): Promise<Named> {
   return known || (maySeeMore(me) ? bySlug('organization', slug, slug) : unknown('organization', slug));
 }
 
+/** Makes the path of what an organization has, such as `members`. */
+export async function organizationPath(slug: string, what: string): Promise<string> {
+  return `/api/v1/organizations/${(await getOrganization(slug)).id}/${what}`;
+}
+
+/** Makes the path of what a project has, such as `api-keys`. */
+export async function projectPath(path: string, what: string): Promise<string> {
+  return `/api/v1/projects/${(await getProject(path)).id}/${what}`;
+}
+
 /** Whether the caller can access more than GET /me lists. */
 function maySeeMore(me: Me): boolean {
   return isOperator(me) || (me.kind === 'user' && me.hasMore);

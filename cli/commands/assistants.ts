@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { toAssistant } from '../../api/organizations/to-records.ts';
 import { callApi, listAll } from '../api/call-api.ts';
 import { parseId } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print.ts';
-import { assistantTable } from '../terminal/tables.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 
 const USER = ['--user <userId>', 'those of this user: the `sub` of tokens; for operators'] as const;
 
@@ -30,8 +29,17 @@ export function addAssistantCommands(program: Command): void {
 
 async function list({ user }: { user?: string }): Promise<CommandResult> {
   const assistants = await listAll<Assistant>(pathOf(user), 'assistants');
-  const empty = `${user === undefined ? 'You have' : 'The user has'} no connected assistants.`;
-  return { json: assistants, text: assistantTable(assistants, empty) };
+  return {
+    json: assistants,
+    text: formatTable(
+      ['id', 'name', 'client', 'scopes', 'last used'],
+      assistants.map(({ id, name, clientId, scopes, lastUsedAt }) => [
+        ...[id, name ?? '', clientId, scopes.join(' ')],
+        formatTime(lastUsedAt),
+      ]),
+      `${user === undefined ? 'You have' : 'The user has'} no connected assistants.`,
+    ),
+  };
 }
 
 async function disconnect(id: string, { user }: { user?: string }): Promise<CommandResult> {

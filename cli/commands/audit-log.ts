@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { auditList } from '../../api/organizations/schemas.ts';
 import { listAll } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-resource.ts';
-import { parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print.ts';
-import { auditTable } from '../terminal/tables.ts';
+import { organizationPath } from '../api/get-resource.ts';
+import { ORG, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 
 const LIMIT_MAX = 10_000;
 
@@ -16,7 +15,7 @@ export function addAuditLogCommand(program: Command): void {
   program
     .command('audit-log')
     .description('list who changed what in an organization, newest first')
-    .argument('<org>', 'slug of the organization')
+    .argument(...ORG)
     .option('--actor <actor>', 'only entries of this user id, api_key/<keyId>, operator/<keyId> or service')
     .option('--action <action>', 'only entries of this action, such as api_key.revoke')
     .option('--since <time>', 'only entries made at this time or later, e.g. 2030-01-31', parseTime)
@@ -26,12 +25,21 @@ export function addAuditLogCommand(program: Command): void {
 }
 
 async function list(org: string, { limit, actor, action, since }: Options): Promise<CommandResult> {
-  const { id } = await getOrganization(org);
-  const path = `/api/v1/organizations/${id}/audit-log`;
+  const path = await organizationPath(org, 'audit-log');
   const entries = await listAll<Entry>(path, 'entries', {
     limit,
     cursor: 'before',
     query: { actor, action, since },
   });
-  return { json: entries, text: auditTable(entries) };
+  return {
+    json: entries,
+    text: formatTable(
+      ['at', 'actor', 'action', 'resource', 'details', 'id'],
+      entries.map(({ at, actor, action, resourceId, details, id }) => [
+        formatTime(at),
+        ...[actor, action, resourceId, JSON.stringify(details), id],
+      ]),
+      'There are no entries.',
+    ),
+  };
 }

@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { creditAccount, ledgerEntry } from '../../api/organizations/credit-schemas.ts';
 import { callApi, listAll } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-resource.ts';
-import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { organizationPath } from '../api/get-resource.ts';
+import { ORG, parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
+import { TOKEN_COLUMNS, tokenCells } from '../terminal/tables.ts';
 
 const LIMIT_MAX = 10_000;
-const ORG = ['<org>', 'slug of the organization'] as const;
 
 export function addCreditCommands(program: Command): void {
   const credits = program.command('credits').description('show credits and what they were spent on');
@@ -30,7 +30,10 @@ export function addCreditCommands(program: Command): void {
 }
 
 async function show(org: string): Promise<CommandResult> {
-  const account = await callApi<z.output<typeof creditAccount>>('GET', await creditsPath(org));
+  const account = await callApi<z.output<typeof creditAccount>>(
+    'GET',
+    await organizationPath(org, 'credits'),
+  );
   const { balance, reserved, low, lowBalanceMark } = account;
   const warning = low ? `\nThat is below the mark of ${lowBalanceMark} credits.` : '';
   const text = `${balance} credits, of which ${reserved} are set aside for model calls under way.${warning}`;
@@ -40,39 +43,21 @@ async function show(org: string): Promise<CommandResult> {
 type LedgerOptions = { kind?: string; run?: string; since?: Date; limit: number };
 
 async function ledger(org: string, { run, limit, kind, since }: LedgerOptions): Promise<CommandResult> {
-  const path = `${await creditsPath(org)}/ledger`;
+  const path = await organizationPath(org, 'credits/ledger');
   const query = { kind, since, execution_id: run };
   const entries = await listAll<z.output<typeof ledgerEntry>>(path, 'entries', { limit, query });
   return {
     json: entries,
     text: formatTable(
-      [
-        'at',
-        'credits',
-        'run or key of a grant',
-        'block',
-        'tokens in',
-        'cached',
-        'cache writes',
-        'tokens out',
-        'reasoning',
-      ],
+      ['at', 'credits', 'run or key of a grant', 'block', ...TOKEN_COLUMNS],
       entries.map((entry) => [
         formatTime(entry.at),
         entry.credits,
         entry.executionId ?? entry.key,
         entry.block ?? '',
-        entry.tokens?.promptTokens,
-        entry.tokens?.cachedTokens,
-        entry.tokens?.cacheWriteTokens,
-        entry.tokens?.completionTokens,
-        entry.tokens?.reasoningTokens,
+        ...tokenCells(entry.tokens),
       ]),
       'There are no entries.',
     ),
   };
-}
-
-async function creditsPath(org: string): Promise<string> {
-  return `/api/v1/organizations/${(await getOrganization(org)).id}/credits`;
 }

@@ -9,23 +9,22 @@ import type {
 } from '../../api/webhooks/schemas.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { callApi, listAll } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-resource.ts';
+import { organizationPath } from '../api/get-resource.ts';
 import {
   EXAMPLE_ID,
+  ORG,
   parseHttps,
   parseId,
   parseRunId,
   parseTime,
   parseWholeNumber,
 } from '../terminal/parse-argument.ts';
-import { type CommandResult, formatTime, note, printed } from '../terminal/print.ts';
-import { deliveryTable, formatDelivery } from '../terminal/tables.ts';
-
-const ORG = ['<org>', 'slug of the organization'] as const;
+import { type CommandResult, formatTable, formatTime, note, oneLine, printed } from '../terminal/print.ts';
 
 const LIMIT_MAX = 10_000;
 
 type Delivery = z.output<typeof deliveryRecord>;
+type DetailedDelivery = z.output<typeof deliveryDetail>;
 
 export function addDeliveryCommands(program: Command): void {
   const deliveries = program.command('deliveries').description('list, show and send webhook deliveries');
@@ -70,19 +69,67 @@ type ListOptions = { status?: string; event?: string; run?: string; limit: numbe
 
 async function list(org: string, { run, limit, status, event }: ListOptions): Promise<CommandResult> {
   const query = { status, event, execution_id: run };
-  const path = await webhooksPath(org, 'deliveries');
+  const path = await organizationPath(org, 'webhooks/deliveries');
   const deliveries = await listAll<Delivery>(path, 'deliveries', { limit, cursor: 'before', query });
-  return { json: deliveries, text: deliveryTable(deliveries) };
+  return {
+    json: deliveries,
+    text: formatTable(
+      ['delivery', 'event', 'status', 'attempt', 'answer', 'created', 'url'],
+      deliveries.map((delivery) => [
+        delivery.id,
+        delivery.eventType,
+        delivery.status,
+        delivery.attempt,
+        delivery.responseStatus,
+        formatTime(delivery.createdAt),
+        delivery.targetUrl,
+      ]),
+      'No deliveries were found.',
+    ),
+  };
 }
 
 async function show(org: string, id: string): Promise<CommandResult> {
-  const path = await webhooksPath(org, `deliveries/${id}`);
-  const delivery = await callApi<z.output<typeof deliveryDetail>>('GET', path);
+  const path = await organizationPath(org, `webhooks/deliveries/${id}`);
+  const delivery = await callApi<DetailedDelivery>('GET', path);
   return { json: delivery, text: formatDelivery(delivery) };
 }
 
+/** Formats a delivery with its attempts and its body. */
+function formatDelivery(delivery: DetailedDelivery): string {
+  const { nextAttemptAt, requestBody } = delivery;
+  return [
+    `${delivery.id}  ${delivery.eventType} to ${oneLine(delivery.targetUrl)}`,
+    `${delivery.status}, created ${formatTime(delivery.createdAt)}${nextAttemptAt ? describeNext(nextAttemptAt) : ''}`,
+    delivery.executionId ? `Run: ${delivery.executionId}` : 'A test, of no run.',
+    ...(delivery.errorMessage === null ? [] : [`Error: ${oneLine(delivery.errorMessage)}`]),
+    '',
+    formatTable(
+      ['round', 'attempt', 'started', 'ms', 'answer', 'error or body'],
+      delivery.attempts.map((attempt) => [
+        attempt.round,
+        attempt.attempt,
+        formatTime(attempt.startedAt),
+        attempt.durationMs,
+        attempt.responseStatus,
+        attempt.errorMessage ?? attempt.responseBody,
+      ]),
+      'No attempt was made yet.',
+    ),
+    ...(requestBody === null ? [] : ['', `Body: ${oneLine(requestBody)}`]),
+  ].join('\n');
+}
+
+/** An overdue attempt waits in a queue, or its worker was lost; when it is made is not known here. */
+function describeNext(at: string): string {
+  return `, next attempt ${Date.parse(at) > Date.now() ? '' : 'due since '}${formatTime(at)}`;
+}
+
 async function redeliver(org: string, id: string): Promise<CommandResult> {
-  const delivery = await callApi<Delivery>('POST', await webhooksPath(org, `deliveries/${id}/redeliver`));
+  const delivery = await callApi<Delivery>(
+    'POST',
+    await organizationPath(org, `webhooks/deliveries/${id}/redeliver`),
+  );
   return { json: delivery, text: `Delivery ${id} is being sent again.` };
 }
 
@@ -90,7 +137,7 @@ async function recover(
   org: string,
   { since, until, status }: { since: Date; until?: Date; status?: string },
 ): Promise<CommandResult> {
-  const path = await webhooksPath(org, 'recover');
+  const path = await organizationPath(org, 'webhooks/recover');
   let count = 0;
   let cursor: string | null = null;
   const describe = () => `${count} deliveries are being sent again.`;
@@ -105,14 +152,10 @@ async function recover(
 }
 
 async function test(org: string, body: { url: string; event: string }): Promise<CommandResult> {
-  const delivery = await callApi<Delivery>('POST', await webhooksPath(org, 'test'), {
+  const delivery = await callApi<Delivery>('POST', await organizationPath(org, 'webhooks/test'), {
     body: { url: body.url, event: body.event },
   });
   return { json: delivery, text: `Delivery ${delivery.id} is being sent.` };
-}
-
-async function webhooksPath(org: string, what: string): Promise<string> {
-  return `/api/v1/organizations/${(await getOrganization(org)).id}/webhooks/${what}`;
 }
 
 export function addWebhookSecretCommands(program: Command): void {
@@ -135,19 +178,18 @@ export function addWebhookSecretCommands(program: Command): void {
 }
 
 async function showSecret(org: string): Promise<CommandResult> {
-  const secret = await callApi<z.output<typeof secretRecord>>('GET', await secretPath(org));
+  const secret = await callApi<z.output<typeof secretRecord>>(
+    'GET',
+    await organizationPath(org, 'webhooks/secret'),
+  );
   const until = secret.graceUntil ? `; the one before signs until ${formatTime(secret.graceUntil)}` : '';
   return { json: secret, text: `${secret.secretPreview}, version ${secret.version}${until}` };
 }
 
 async function rotate(org: string, { grace }: { grace: boolean }): Promise<CommandResult> {
-  const path = `${await secretPath(org)}/rotate`;
+  const path = await organizationPath(org, 'webhooks/secret/rotate');
   const secret = await callApi<z.output<typeof rotatedSecret>>('POST', path, {
     query: { grace: String(grace) },
   });
   return { json: secret, text: `${secret.newSecret}\nKeep the secret now: it cannot be shown again.` };
-}
-
-async function secretPath(org: string): Promise<string> {
-  return `/api/v1/organizations/${(await getOrganization(org)).id}/webhooks/secret`;
 }

@@ -6,11 +6,10 @@ import type {
   newInvitation,
 } from '../../api/organizations/invitation-schemas.ts';
 import { callApi, listAll } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-resource.ts';
-import { parseId } from '../terminal/parse-argument.ts';
+import { organizationPath } from '../api/get-resource.ts';
+import { ORG, parseId } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, oneLine, printed } from '../terminal/print.ts';
 
-const ORG = ['<org>', 'slug of the organization'] as const;
 const ID = [
   '<invitationId>',
   'id of the invitation',
@@ -60,12 +59,16 @@ async function create(
   { role }: { role: 'admin' | 'member' },
 ): Promise<CommandResult> {
   const body = { email, role };
-  const json = await callApi<z.output<typeof newInvitation>>('POST', await pathOf(org), { body });
+  const json = await callApi<z.output<typeof newInvitation>>(
+    'POST',
+    await organizationPath(org, 'invitations'),
+    { body },
+  );
   return { json, text: `Invited ${json.email} to ${org} as ${role}. Send this:\n\n${json.message}` };
 }
 
 async function list(org: string): Promise<CommandResult> {
-  const invitations = await listAll<Invitation>(await pathOf(org), 'invitations');
+  const invitations = await listAll<Invitation>(await organizationPath(org, 'invitations'), 'invitations');
   return {
     json: invitations,
     text: formatTable(
@@ -80,7 +83,7 @@ async function list(org: string): Promise<CommandResult> {
 }
 
 async function revoke(org: string, id: string): Promise<CommandResult> {
-  await callApi('DELETE', `${await pathOf(org)}/${id}`);
+  await callApi('DELETE', await organizationPath(org, `invitations/${id}`));
   return { json: { organization: org, id }, text: `Revoked the invitation ${id}.` };
 }
 
@@ -89,8 +92,4 @@ async function accept(id: string): Promise<CommandResult> {
   const json = await callApi<z.output<typeof joinedRecord>>('POST', path);
   const { organization, role } = json;
   return { json, text: `You have joined ${organization.slug} (${oneLine(organization.name)}) as ${role}.` };
-}
-
-async function pathOf(org: string): Promise<string> {
-  return `/api/v1/organizations/${(await getOrganization(org)).id}/invitations`;
 }

@@ -3,10 +3,9 @@ import type { z } from 'zod';
 import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/organizations/schemas.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
-import { getProject } from '../api/get-resource.ts';
+import { projectPath } from '../api/get-resource.ts';
 import { parseFutureDate, parseKeyId, parseName, parsePath } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print.ts';
-import { keyTable } from '../terminal/tables.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 
 const PROJECT = ['<org/project>', 'project of the key', parsePath('org/project')] as const;
 
@@ -64,25 +63,37 @@ async function create(path: string, options: Options): Promise<CommandResult> {
     ...(scope && { scopes: scope }),
     ...(expires && { expires_at: expires }),
   };
-  const created = await callApi<z.output<typeof newApiKey>>('POST', await keysPath(path), { body });
+  const created = await callApi<z.output<typeof newApiKey>>('POST', await projectPath(path, 'api-keys'), {
+    body,
+  });
   return { json: created, text: `${created.key}\nKeep the key now: it cannot be shown again.` };
 }
 
 async function list(path: string): Promise<CommandResult> {
-  const { apiKeys } = await callApi<z.output<typeof apiKeyList>>('GET', await keysPath(path));
-  const empty = 'The project has no API keys. Create one with: weir key create <org/project> --name <name>';
-  return { json: apiKeys, text: keyTable(apiKeys, empty) };
+  const { apiKeys } = await callApi<z.output<typeof apiKeyList>>('GET', await projectPath(path, 'api-keys'));
+  return {
+    json: apiKeys,
+    text: formatTable(
+      ['key', 'name', 'scopes', 'state', 'created', 'last used', 'expires'],
+      apiKeys.map((key) => [
+        `weir_${key.environment}_${key.keyId}`,
+        key.name,
+        key.scopes.join(' '),
+        key.state,
+        formatTime(key.createdAt),
+        formatTime(key.lastUsedAt),
+        formatTime(key.expiresAt),
+      ]),
+      'The project has no API keys. Create one with: weir key create <org/project> --name <name>',
+    ),
+  };
 }
 
 async function revoke(path: string, keyId: string): Promise<CommandResult> {
-  const key = `${await keysPath(path)}/${encodeURIComponent(keyId)}`;
+  const key = await projectPath(path, `api-keys/${encodeURIComponent(keyId)}`);
   const revoked = await callApi<z.output<typeof apiKeyRecord>>('DELETE', key);
   return {
     json: revoked,
     text: `Revoked ${keyId}: it stops working at once, and within 10 seconds where a process missed that.`,
   };
-}
-
-async function keysPath(path: string): Promise<string> {
-  return `/api/v1/projects/${(await getProject(path)).id}/api-keys`;
 }

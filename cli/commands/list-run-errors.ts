@@ -1,7 +1,7 @@
 // `weir runs errors`: the failed runs of a project or flow, grouped by what went wrong.
 import type { RunErrorGroup } from '../../api/runs/list-run-errors.ts';
 import { callApi } from '../api/call-api.ts';
-import { getProject } from '../api/get-resource.ts';
+import { projectPath } from '../api/get-resource.ts';
 import { splitScope, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime } from '../terminal/print.ts';
 import { type FilterOptions, requireFlow } from './list-runs.ts';
@@ -15,9 +15,8 @@ export async function listErrors(path: string, options: ErrorOptions): Promise<C
   const { outcome, mode, environment, version, key, since, until, limit } = options;
   const { organization, project, flow } = splitScope(path);
   if (project === undefined) throw new UsageError('Name a project, such as acme/main, or a flow in it.');
-  const { id } = await getProject(`${organization}/${project}`);
   const query = { flow, outcome, mode, environment, version, key, since, until, limit };
-  const url = `/api/v1/projects/${id}/runs/errors`;
+  const url = await projectPath(`${organization}/${project}`, 'runs/errors');
   const { errors } = await callApi<{ errors: RunErrorGroup[] }>('GET', url, { query });
   if (errors.length === 0) await requireFlow(path);
   const rows = errors.map(

@@ -3,14 +3,13 @@
 import { callApi, listAll } from '../api/call-api.ts';
 import {
   ALL_RUNS_PATH,
-  getOrganization,
-  getProject,
   type ListedRun,
+  organizationPath,
+  projectPath,
   runListPaths,
 } from '../api/get-resource.ts';
 import { splitScope, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, oneLine } from '../terminal/print.ts';
-import { runTable } from '../terminal/tables.ts';
 
 type Reason = NonNullable<ListedRun['stuck']>['reason'];
 
@@ -85,10 +84,31 @@ export async function requireFlow(path: string): Promise<void> {
 async function placesOf(path: string | undefined): Promise<{ url: string; flow?: string }[]> {
   if (path === undefined) return (await runListPaths()).map((url) => ({ url }));
   const { organization = '', project, flow } = splitScope(path);
-  if (project === undefined)
-    return [{ url: `/api/v1/organizations/${(await getOrganization(organization)).id}/runs` }];
-  const { id } = await getProject(`${organization}/${project}`);
-  return [{ url: `/api/v1/projects/${id}/runs`, ...(flow !== undefined && { flow }) }];
+  if (project === undefined) return [{ url: await organizationPath(organization, 'runs') }];
+  const url = await projectPath(`${organization}/${project}`, 'runs');
+  return [{ url, ...(flow !== undefined && { flow }) }];
+}
+
+function runTable(runs: ListedRun[]): string {
+  return formatTable(
+    ['execution', 'flow', 'version', 'mode', 'outcome', 'started', 'ms', 'credits'],
+    runs.map((run) => [
+      run.executionId,
+      `${run.organization}/${run.project}/${run.flow}`,
+      run.version,
+      run.mode,
+      describeOutcome(run),
+      formatTime(run.startedAt),
+      run.durationMs,
+      run.cost,
+    ]),
+    'No runs were found.',
+  );
+}
+
+function describeOutcome({ status, outcome, code }: ListedRun): string {
+  const shown = outcome ?? status;
+  return code === undefined || outcome === 'cancelled' ? shown : `${shown} (${code})`;
 }
 
 /** Formats a table with one row for each stuck run, and advice for each reason below the table. */

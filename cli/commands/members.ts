@@ -2,11 +2,10 @@ import { Argument, type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { memberRecord } from '../../api/organizations/schemas.ts';
 import { callApi, listAll } from '../api/call-api.ts';
-import { getMe, getOrganization } from '../api/get-resource.ts';
-import { parseUserId, UsageError } from '../terminal/parse-argument.ts';
+import { getMe, getOrganization, organizationPath } from '../api/get-resource.ts';
+import { ORG, parseUserId, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 
-const ORG = ['<org>', 'slug of the organization'] as const;
 const USER = ['<userId>', 'id of the user: the `sub` of tokens', parseUserId] as const;
 
 type Member = z.output<typeof memberRecord>;
@@ -57,12 +56,12 @@ export function addMemberCommands(program: Command): void {
 
 async function add(org: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
   const body = { user_id: userId, role };
-  const member = await callApi<Member>('POST', await membersPath(org), { body });
+  const member = await callApi<Member>('POST', await organizationPath(org, 'members'), { body });
   return { json: member, text: `Added ${userId} to ${org} as ${role}.` };
 }
 
 async function list(org: string): Promise<CommandResult> {
-  const members = await listAll<Member>(await membersPath(org), 'members');
+  const members = await listAll<Member>(await organizationPath(org, 'members'), 'members');
   return {
     json: members,
     text: formatTable(
@@ -80,12 +79,12 @@ async function list(org: string): Promise<CommandResult> {
 }
 
 async function setRole(org: string, userId: string, role: Role): Promise<CommandResult> {
-  const member = await callApi<Member>('PUT', await membersPath(org, userId), { body: { role } });
+  const member = await callApi<Member>('PUT', await memberPath(org, userId), { body: { role } });
   return { json: member, text: `${userId} is now ${role} of ${org}.` };
 }
 
 async function remove(org: string, userId: string): Promise<CommandResult> {
-  await callApi('DELETE', await membersPath(org, userId));
+  await callApi('DELETE', await memberPath(org, userId));
   return { json: { organization: org, userId }, text: `Removed ${userId} from ${org}.` };
 }
 
@@ -94,12 +93,10 @@ async function leave(org: string): Promise<CommandResult> {
   await getOrganization(org);
   const me = await getMe();
   if (me.kind !== 'user') throw new UsageError('Only a user can leave: sign in with weir login.');
-  await callApi('DELETE', await membersPath(org, me.userId));
+  await callApi('DELETE', await memberPath(org, me.userId));
   return { json: { organization: org, userId: me.userId }, text: `You have left ${org}.` };
 }
 
-async function membersPath(org: string, userId?: string): Promise<string> {
-  const { id } = await getOrganization(org);
-  const members = `/api/v1/organizations/${id}/members`;
-  return userId === undefined ? members : `${members}/${encodeURIComponent(userId)}`;
+function memberPath(org: string, userId: string): Promise<string> {
+  return organizationPath(org, `members/${encodeURIComponent(userId)}`);
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { modelList } from '../../api/organizations/models.ts';
 import { listAll } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-resource.ts';
+import { ORG } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
 
 export function addModelsCommand(program: Command): void {
@@ -11,7 +12,7 @@ export function addModelsCommand(program: Command): void {
     .description(
       'list the models that blocks can use; demo/* stands for any other model of the provider demo',
     )
-    .argument('<org>', 'slug of the organization')
+    .argument(...ORG)
     .addHelpText(
       'after',
       '\nKEY says whose key pays: the service’s, your organization’s, or - for none.\n' +

@@ -1,20 +1,14 @@
 // `weir run`: starts a run over the API, as any caller would, and follows it to its end.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { callApi } from '../api/call-api.ts';
-import { Unreachable } from '../api/to-error.ts';
+import type { z } from 'zod';
+import type { jobState } from '../../api/runs/run-shapes/answers.ts';
+import { callApi, poll } from '../api/call-api.ts';
 import { projectOption } from '../flows/flow-options.ts';
 import { urlOf } from '../flows/service-flow.ts';
 import { onInterruption } from '../terminal/interruption.ts';
 import { parseHttps, parseVersionNumber, splitPath, UsageError } from '../terminal/parse-argument.ts';
 import { note, oneLine, printLine, printResult } from '../terminal/print.ts';
-import {
-  type BlockState,
-  type BlockUnderWay,
-  blockLine,
-  noteLines,
-  underWayLine,
-} from '../terminal/tables.ts';
+import { blockLine, noteLines, underWayLine } from '../terminal/tables.ts';
 import {
   parseIdempotencyKey,
   parseMaxCredits,
@@ -24,21 +18,9 @@ import {
   readRunRequest,
 } from './run-request.ts';
 
-/** The fields of GET …/jobs/{executionId} that are used here. */
-type JobState = {
-  status: 'started' | 'completed' | 'failed';
-  result?: unknown;
-  errorMessage?: string;
-  durationMs: number | null;
-  cost: number;
-  blocks: BlockState[];
-  notes?: string[];
-  blocksUnderWay?: BlockUnderWay[];
-};
+type JobState = z.output<typeof jobState>;
 
 const POLL_MS = 300;
-/** A run outlives restarts of the service: --follow tries to reach the service again for this long. */
-const RECONNECT_MS = 60_000;
 
 export function addRunCommand(program: Command): void {
   program
@@ -131,35 +113,26 @@ function flowPath(path: string): string {
   return `/api/v1/seq/${splitPath(path, 'org/project/flow').map(encodeURIComponent).join('/')}`;
 }
 
-/** Polls until the run has ended; `report` gets a line for each block that ends, takes long or is refused. */
-async function follow(path: string, report: (line: string) => void): Promise<JobState> {
+/** Waits until the run has ended; `report` gets a line for each block that ends, takes long or is refused. */
+function follow(path: string, report: (line: string) => void): Promise<JobState> {
   const reported = new Map<string, string>();
-  let reachable = Date.now();
-  for (;;) {
-    try {
-      const state = await callApi<JobState>('GET', path);
-      reachable = Date.now();
-      for (const block of state.blocks) {
-        if (reported.get(block.key) === block.status) continue;
-        reported.set(block.key, block.status);
-        report(blockLine(block));
-      }
-      for (const block of state.blocksUnderWay ?? []) {
-        const line = underWayLine(block);
-        if (reported.get(block.key) === line) continue;
-        reported.set(block.key, line);
-        report(line);
-      }
-      if (state.status !== 'started') return state;
-    } catch (error) {
-      if (!(error instanceof Unreachable) || Date.now() - reachable > RECONNECT_MS) throw error;
-    }
-    await sleep(POLL_MS);
+  function reportOnce(key: string, state: string, line: string): void {
+    if (reported.get(key) !== state) report(line);
+    reported.set(key, state);
   }
+  return poll<JobState>(path, POLL_MS, (state) => {
+    for (const block of state.blocks ?? []) reportOnce(block.key, block.status, blockLine(block));
+    if (state.status !== 'started') return true;
+    for (const block of state.blocksUnderWay ?? []) {
+      const line = underWayLine(block);
+      reportOnce(block.key, line, line);
+    }
+    return false;
+  });
 }
 
 function ending(state: JobState): string {
   const spent = `${state.durationMs} ms, ${state.cost} credits`;
-  if (state.status !== 'completed') return `Failed after ${spent}: ${oneLine(state.errorMessage ?? '')}`;
-  return `Completed in ${spent}:\n${JSON.stringify(state.result, null, 2)}`;
+  if (state.status === 'completed') return `Completed in ${spent}:\n${JSON.stringify(state.result, null, 2)}`;
+  return `Failed after ${spent}: ${oneLine('errorMessage' in state ? state.errorMessage : '')}`;
 }

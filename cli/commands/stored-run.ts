@@ -11,8 +11,8 @@ import {
   type BlockState,
   type BlockUnderWay,
   blockLine,
-  blockTable,
   noteLines,
+  tokensOf,
   underWayLine,
 } from '../terminal/tables.ts';
 
@@ -38,17 +38,35 @@ export async function show(executionId: string): Promise<CommandResult> {
         ? []
         : [`Cancelled by ${state.cancelledBy}, ${formatTime(state.cancelledAt)}`]),
       '',
-      blockTable((state.blocks ?? []) as BlockState[]),
+      blockTable(state.blocks ?? []),
       ...underWayLines(state),
       ...('result' in state ? ['', `Result: ${JSON.stringify(state.result)}`] : []),
     ].join('\n'),
   };
 }
 
+/** Formats one row per block, with its error in place of its model. */
+function blockTable(blocks: BlockState[]): string {
+  return formatTable(
+    ['block', 'name', 'status', 'ms', 'tokens', 'credits', 'attempts', 'model or error'],
+    blocks.map((block) => [
+      block.key,
+      block.name,
+      block.status,
+      block.usage.ms,
+      tokensOf(block) ?? 'unknown',
+      block.usage.cost,
+      block.attempts,
+      block.errorMessage ?? block.model ?? '',
+    ]),
+    'No block has finished.',
+  );
+}
+
 /** Lists the blocks that take long or were refused by their provider. */
 function underWayLines(state: JobState): string[] {
   const blocks = 'blocksUnderWay' in state ? (state.blocksUnderWay ?? []) : [];
-  return blocks.length === 0 ? [] : ['', ...(blocks as BlockUnderWay[]).map(sinceLine)];
+  return blocks.length === 0 ? [] : ['', ...blocks.map(sinceLine)];
 }
 
 function sinceLine(block: BlockUnderWay): string {
@@ -57,7 +75,7 @@ function sinceLine(block: BlockUnderWay): string {
 
 /** Says which run this one does again, and with which block it began: with the first of the flow, or where that one failed. */
 function describeRepetition({ repeats, blocks = [] }: JobState): string {
-  const [first] = blocks as BlockState[];
+  const [first] = blocks;
   return `Runs ${repeats} again${first ? `, from block ${first.key}` : ''}.`;
 }
 
@@ -169,7 +187,7 @@ export async function showBlock(
   });
   return {
     json: block,
-    text: [blockLine(block as BlockState), ...attemptLines(block), ...lines, ...logLines(block)].join('\n'),
+    text: [blockLine(block), ...attemptLines(block), ...lines, ...logLines(block)].join('\n'),
   };
 }
 

@@ -4,9 +4,10 @@ import { usageDay, usageDimension } from '../../api/organizations/usage-fields.t
 import type { usageReport } from '../../api/organizations/usage-schemas.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { listAll } from '../api/call-api.ts';
-import { getOrganization, getProject } from '../api/get-resource.ts';
+import { organizationPath, projectPath } from '../api/get-resource.ts';
 import { parseField, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
+import { TOKEN_COLUMNS, tokenCells } from '../terminal/tables.ts';
 
 type Entry = z.output<typeof usageReport>['entries'][number];
 type Options = { by: string; from?: string; to?: string };
@@ -32,40 +33,18 @@ export function addUsageCommand(program: Command): void {
 async function show(path: string, { by, from, to }: Options): Promise<CommandResult> {
   if (path.split('/').length > 2 || path.split('/').includes(''))
     throw new UsageError(`${JSON.stringify(path)} must be a path: org or org/project.`);
-  const place = path.includes('/')
-    ? `projects/${(await getProject(path)).id}`
-    : `organizations/${(await getOrganization(path)).id}`;
-  const entries = await listAll<Entry>(`/api/v1/${place}/usage`, 'entries', { query: { by, from, to } });
+  const url = await (path.includes('/') ? projectPath : organizationPath)(path, 'usage');
+  const entries = await listAll<Entry>(url, 'entries', { query: { by, from, to } });
   return {
     json: entries,
     text: formatTable(
-      [
-        by,
-        'credits',
-        'runs',
-        'failed',
-        'cancelled',
-        'refused',
-        'model calls',
-        'tokens in',
-        'cached',
-        'cache writes',
-        'tokens out',
-        'reasoning',
-      ],
+      [by, 'credits', 'runs', 'failed', 'cancelled', 'refused', 'model calls', ...TOKEN_COLUMNS],
       entries.map((entry) => [
         labelOf(entry),
         entry.credits,
-        entry.runs,
-        entry.failedRuns,
-        entry.cancelledRuns,
-        entry.refusedRuns,
+        ...[entry.runs, entry.failedRuns, entry.cancelledRuns, entry.refusedRuns],
         entry.modelCalls,
-        entry.promptTokens,
-        entry.cachedTokens,
-        entry.cacheWriteTokens,
-        entry.completionTokens,
-        entry.reasoningTokens,
+        ...tokenCells(entry),
       ]),
       'Nothing was used.',
     ),

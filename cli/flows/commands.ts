@@ -56,13 +56,11 @@ export function addTestCommand(program: Command): void {
     .action(printedBy(async () => (await import('./test-flows.ts')).testFlows));
 }
 
-/** Parses the version that `weir test` tests. */
 function parseTestedVersion(text: string): TestedVersion {
   if (text === 'draft' || text === 'production') return text;
   return parseVersionOr('draft or production', text);
 }
 
-/** Declares `weir test-runs …`. */
 export function addTestRunCommands(program: Command): void {
   const command = program.command('test-runs').description('list the test runs of a flow, and compare two');
   command

@@ -145,7 +145,6 @@ export function testCasesFile(file: string): string {
   return `${file.replace(/\.(ya?ml|json)$/i, '')}.tests.yaml`;
 }
 
-/** Tells whether a file has the name of one with test cases. */
 function isTestCasesFile(file: string): boolean {
   return /\.tests\.ya?ml$/i.test(file);
 }

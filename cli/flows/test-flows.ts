@@ -1,8 +1,7 @@
 // `weir test`: runs the test cases of drafts or versions and shows the results.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../flow/errors.ts';
-import { callApi } from '../api/call-api.ts';
+import { callApi, poll } from '../api/call-api.ts';
 import type { Flow } from '../api/get-resource.ts';
 import { Unreachable } from '../api/to-error.ts';
 import { describeError } from '../terminal/describe-error.ts';
@@ -16,9 +15,6 @@ import { urlOf } from './service-flow.ts';
 type Result = Pick<TestRun['results'][number], 'name' | 'status' | 'why' | 'ms'>;
 
 const POLL_MS = 500;
-
-/** A test run outlives restarts of the service, which is asked again for this long. */
-const RECONNECT_MS = 60_000;
 
 export type TestRun = {
   test_run_id: string;
@@ -133,25 +129,10 @@ async function runTests(flow: Flow, version: TestedVersion, underWay: Set<string
   }
   underWay.add(run.test_run_id);
   try {
-    return await waitForEnd(url, run);
+    return await poll<TestRun>(`${url}/${run.test_run_id}`, POLL_MS, ({ status }) => status !== 'started');
   } finally {
     underWay.delete(run.test_run_id);
   }
-}
-
-async function waitForEnd(url: string, started: TestRun): Promise<TestRun> {
-  let run = started;
-  let reachable = Date.now();
-  while (run.status === 'started') {
-    await sleep(POLL_MS);
-    try {
-      run = await callApi<TestRun>('GET', `${url}/${run.test_run_id}`);
-      reachable = Date.now();
-    } catch (error) {
-      if (!(error instanceof Unreachable) || Date.now() - reachable > RECONNECT_MS) throw error;
-    }
-  }
-  return run;
 }
 
 /** Cancels a test run, for whose results nobody waits any more. */

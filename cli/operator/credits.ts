@@ -3,9 +3,10 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { grantRecord } from '../../api/organizations/credit-schemas.ts';
 import { exchange } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-resource.ts';
+import { organizationPath } from '../api/get-resource.ts';
 import { AnswerLost } from '../api/to-error.ts';
 import { parseIdempotencyKey, parseMaxCredits } from '../commands/run-request.ts';
+import { ORG } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print.ts';
 
 export function addGrantCommand(program: Command): void {
@@ -14,7 +15,7 @@ export function addGrantCommand(program: Command): void {
     .description('grant credits to organizations')
     .command('grant')
     .description('add credits to the balance of an organization')
-    .argument('<org>', 'slug of the organization')
+    .argument(...ORG)
     .argument('<credits>', 'how many credits, with at most six decimal places', parseMaxCredits)
     .option(
       '--idempotency-key <key>',
@@ -32,8 +33,7 @@ async function grant(
   { idempotencyKey }: { idempotencyKey?: string },
 ): Promise<CommandResult> {
   const key = idempotencyKey ?? randomUUID();
-  const { id } = await getOrganization(org);
-  const path = `/api/v1/organizations/${id}/credits/grants`;
+  const path = await organizationPath(org, 'credits/grants');
   const send = () =>
     exchange<z.output<typeof grantRecord>>('POST', path, {
       body: { credits },

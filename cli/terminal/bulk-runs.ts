@@ -45,7 +45,6 @@ export function countReasons(refused: Counts['refused']): string[] {
   return [...reasons].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `  ${count} × ${reason}`);
 }
 
-/** Formats a number of runs. */
 export function countRuns(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }

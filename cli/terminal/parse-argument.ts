@@ -25,6 +25,9 @@ export function parseName(text: string): string {
   return parse(nameSchema, text);
 }
 
+/** The argument of commands about an organization. */
+export const ORG = ['<org>', 'slug of the organization'] as const;
+
 /** The id of a run or a delivery, in the examples of `--help`. */
 export const EXAMPLE_ID = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
 
@@ -88,7 +91,6 @@ export function parseId(what: string, list: string) {
 export const parseRunId = parseId('a run', 'runs list');
 export const parseBulkId = parseId('a bulk retry', 'runs bulk list');
 
-/** Parses one of several ids. */
 export function parseRunIds(text: string, before: string[] = []): string[] {
   return [...before, parseRunId(text)];
 }
@@ -133,7 +135,6 @@ export function parseField(schema: z.ZodType) {
   };
 }
 
-/** Parses the number of a published version. */
 export const parseVersionNumber = parseWholeNumber(1, VERSION_MAX);
 
 /** Parses the number of a version; `words`: what else the option accepts. */

@@ -145,7 +145,11 @@ const deliveries = z
 const ofReceipt = { blocks: receipt.blocks.optional(), notes: receipt.notes };
 
 /** Makes the shape of a run of one status, with its blocks. */
-function stateOf<T extends z.ZodRawShape>(id: string, status: (typeof RUN_STATUSES)[number], fields: T) {
+function stateOf<S extends (typeof RUN_STATUSES)[number], T extends z.ZodRawShape>(
+  id: string,
+  status: S,
+  fields: T,
+) {
   return ofRun.extend({ status: z.literal(status), ...fields, ...ofReceipt }).meta({ id });
 }
 
