@@ -95,16 +95,11 @@ export function findFlowBySlug(db: Db | Tx, projectId: string, slug: string): Pr
     .executeTakeFirst();
 }
 
-/** Replaces the draft and, when given, the flow's name and description. Runs are not affected. Throws NOT_FOUND. */
-export async function updateDraft(
-  db: Db | Tx,
-  flowId: string,
-  definition: FlowDefinition,
-  named: { name?: string; description?: string } = {},
-): Promise<void> {
+/** Replaces the draft. Runs are not affected. Throws NOT_FOUND. */
+export async function updateDraft(db: Db | Tx, flowId: string, definition: FlowDefinition): Promise<void> {
   const result = await db
     .updateTable('flow')
-    .set({ ...named, draft: JSON.stringify(definition), updated_at: sql`now()` })
+    .set({ draft: JSON.stringify(definition), updated_at: sql`now()` })
     .where('id', '=', flowId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();

@@ -179,7 +179,6 @@ function selectBulkRetries(db: Db, projectId: string) {
     .where('project_id', '=', projectId);
 }
 
-/** Counts the runs of a bulk retry by outcome. */
 function outcomes(eb: ExpressionBuilder<Schema, 'bulk_retry'>) {
   return eb
     .selectFrom((from) =>

@@ -34,7 +34,6 @@ export type NewCall = {
   underWayMax?: number;
   /** The keys that the request sent, as `sealModelKeys` encrypts them. */
   modelKeys?: ModelKeys | undefined;
-  /** The key_id of the request's API key. */
   keyId?: string | undefined;
   /** The user whose request began the call. */
   userId?: string | undefined;

@@ -3,7 +3,14 @@ import { type RawBuilder, sql } from 'kysely';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
 import { readableJson } from '../stored-values/find-brought-outputs.ts';
-import { costOfRun, repeatedBy, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
+import {
+  costOfRun,
+  RUN_COLUMNS,
+  repeatedBy,
+  statusOfRun,
+  versionOfRun,
+  withoutEarlierEnd,
+} from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** Maximum number of runs scanned for one page when no index finds the matching runs. */
@@ -75,30 +82,13 @@ function selectRuns(db: Db) {
     .innerJoin('project', 'project.id', 'run.project_id')
     .innerJoin('flow', 'flow.id', 'run.flow_id')
     .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+    .select(RUN_COLUMNS)
     .select([
-      'run.execution_id',
       'run.organization_id',
       'run.project_id',
-      'run.flow_id',
-      'run.flow_version_id',
       'organization.slug as organization',
       'project.slug as project',
       'flow.slug as flow',
-      'run.mode',
-      'run.environment',
-      'run.key_id',
-      'run.started_by',
-      'run.repeats',
-      'run.first_attempt',
-      'run.bulk_id',
-      'run.trace_context',
-      'run.error',
-      'run.cancel_requested_at',
-      'run.cancelled_by',
-      'run.outcome',
-      'run.started_at',
-      'run.finished_at',
-      'flow_version.block_count',
     ])
     .select([repeatedBy, statusOfRun().as('status'), versionOfRun().as('version')]);
 }

@@ -3,7 +3,7 @@ import type { Db } from '../connect.ts';
 import { runNotFound } from '../stored-values/run-not-found.ts';
 import { outputBytes } from '../stored-values/stored-outputs.ts';
 import { BLOCK_RUN_COLUMNS, selectBlockRuns } from './block-runs.ts';
-import { statusOfRun } from './run-columns.ts';
+import { isCallOf, statusOfRun } from './run-columns.ts';
 
 /** For this long, a row with a smaller number than a visible one may still be uncommitted. */
 export const UNSETTLED_SECONDS = 5;
@@ -33,15 +33,7 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
           .select(BLOCK_RUN_COLUMNS)
           .select(['block_run.recorded', 'block_run.finished_at'])
           .where('block_run.execution_id', 'in', (query) =>
-            query
-              .selectFrom('run as call')
-              .select('call.execution_id')
-              .where((call) =>
-                call.or([
-                  call('call.execution_id', '=', executionId),
-                  call('call.continues', '=', executionId),
-                ]),
-              ),
+            query.selectFrom('run as call').select('call.execution_id').where(isCallOf(executionId, 'call')),
           )
           .where('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
           .where((block) => block.or([block(statusOfRun(), '<>', 'started'), isSettled()]))

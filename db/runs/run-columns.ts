@@ -4,15 +4,38 @@ import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { RunStatus, Schema } from '../schema.ts';
 
+/** The columns of a run and its version that callers see. */
+export const RUN_COLUMNS = [
+  'run.execution_id',
+  'run.flow_id',
+  'run.flow_version_id',
+  'run.mode',
+  'run.environment',
+  'run.key_id',
+  'run.started_by',
+  'run.repeats',
+  'run.first_attempt',
+  'run.bulk_id',
+  'run.trace_context',
+  'run.error',
+  'run.cancel_requested_at',
+  'run.cancelled_by',
+  'run.outcome',
+  'run.started_at',
+  'run.finished_at',
+  'flow_version.block_count',
+] as const;
+
 /** Selects the id of a row of `run`, which is a call, as `callId`, and the id of its run as `executionId`. */
 export const CALL_IDS = [
   'run.execution_id as callId',
   sql<string>`coalesce(run.continues, run.execution_id)`.as('executionId'),
 ] as const;
 
-/** Whether a row of `run` is the first or a later call of the run with this id. */
-export function isCallOf(executionId: string) {
-  return sql<boolean>`(run.execution_id = ${executionId} or run.continues = ${executionId})`;
+/** Whether a row of `run`, or of its alias, is the first or a later call of the run with this id. */
+export function isCallOf(executionId: string, alias = 'run') {
+  const row = sql.table(alias);
+  return sql<boolean>`(${row}.execution_id = ${executionId} or ${row}.continues = ${executionId})`;
 }
 
 /** Whether a row of `run` is a later call of a run that was cancelled. */

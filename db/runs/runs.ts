@@ -16,6 +16,7 @@ import { recordStoppedBlocks } from './blocks-under-way.ts';
 import {
   costOfRun,
   pauseOfRun,
+  RUN_COLUMNS,
   repeatedBy,
   statusOfRun,
   versionOfRun,
@@ -205,28 +206,8 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
   const row = await db
     .selectFrom('run')
     .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
-    .select([
-      'run.execution_id',
-      'run.flow_id',
-      'run.flow_version_id',
-      'run.mode',
-      'run.environment',
-      'run.key_id',
-      'run.started_by',
-      'run.repeats',
-      'run.first_attempt',
-      'run.bulk_id',
-      'run.trace_context',
-      'run.result',
-      'run.error',
-      'run.concluded_by',
-      'run.cancel_requested_at',
-      'run.cancelled_by',
-      'run.outcome',
-      'run.started_at',
-      'run.finished_at',
-      'flow_version.block_count',
-    ])
+    .select(RUN_COLUMNS)
+    .select(['run.result', 'run.concluded_by'])
     .select([
       costOfRun,
       repeatedBy,

@@ -7,7 +7,6 @@ import {
   bytesToLoad,
   INPUT_REF,
   type Load,
-  type LoadTexts,
   listUnmeasured,
   MESSAGE_REF,
   resolveText,
@@ -64,11 +63,6 @@ export function outputsTooLarge(bytes: number): ServiceError {
 /** Makes the function that loads the references of one call. */
 export function referenceLoader(db: Db, callId: string): Load {
   return (refs) => loadReferences(db, callId, refs);
-}
-
-/** Makes the function that loads the references of one call as text. */
-function textLoader(db: Db, callId: string): LoadTexts {
-  return (refs) => loadTexts(db, callId, refs);
 }
 
 /** Adds up the sizes of the recorded outputs of one or several calls; with `steps`, of these steps only. */
@@ -179,7 +173,7 @@ export function readResult(db: Db, callId: string, result: Value): Promise<Json>
  * process.
  */
 export function readResultText(db: Db, callId: string, result: Value): Promise<string> {
-  return resolveText(result, textLoader(db, callId));
+  return resolveText(result, (refs) => loadTexts(db, callId, refs));
 }
 
 /**

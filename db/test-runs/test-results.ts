@@ -56,7 +56,6 @@ function selectResults(db: Db) {
     ]);
 }
 
-/** Finds a test run. */
 export function findTestRun(db: Db, testRunId: string) {
   return db
     .selectFrom('test_run')

@@ -14,7 +14,6 @@ import type { Db } from '../connect.ts';
 /** Longer than any attempt takes. */
 const ATTEMPT_SECONDS = 120;
 
-/** Names an attempt of a round of a delivery. */
 type AttemptKey = { deliveryId: string; round: number; attempt: number };
 
 /** Finds a delivery with the run that it reports. */

@@ -24,7 +24,6 @@ export function mintSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** Finds the organization's secret. */
 export async function findSigningSecret(
   db: Db | Tx,
   encryption: Encryption,
