@@ -208,7 +208,6 @@ function TestNote() {
   );
 }
 
-/** Puts a version into production. */
 export async function setProduction(projectId: string, flowId: string, version: number): Promise<void> {
   await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/production', {
     params: { path: { project_id: projectId, flow_id: flowId } },

@@ -189,7 +189,6 @@ export function TestsPage() {
   );
 }
 
-/** A row with a test case and its last result. */
 function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowProps) {
   const { name, message, expected, has_tools, last_result: last } = testCase;
   return (

@@ -1,4 +1,4 @@
-// A run's shape and address, and the words for its version, status and mode.
+// A run's shape and address, and the words for its version and mode.
 import type { components } from '../api/schema.d.ts';
 
 /** A run as returned by `GET …/jobs/{executionId}`. */
@@ -21,16 +21,6 @@ const OTHER_RUN = /, as [0-9a-f-]{36}/g;
 export function versionName(version: number): string {
   return version === 0 ? 'draft' : `v${version}`;
 }
-
-export const STATUS_NAMES: Record<string, string> = {
-  started: 'Running',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-  refused: 'Refused by the model',
-  tool_calls_required: 'Waiting for tools',
-  in_progress: 'Waiting for the next call',
-};
 
 /** The names of the ways to start a run. */
 export const MODE_NAMES: Record<string, string> = {

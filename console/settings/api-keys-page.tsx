@@ -24,7 +24,6 @@ type Props = { organizationId: string; keys: ApiKey[]; onRevoke: (key: ApiKey) =
 
 const KEYS = '/api/v1/projects/{project_id}/api-keys';
 
-/** The API keys of a project. */
 export function ApiKeysPage() {
   const slugs = useParams({ from: '/orgs/$org/projects/$project/keys' });
   const { organization, project } = useProject(slugs);

@@ -43,7 +43,8 @@ const ACTION_NAMES: Readonly<Record<string, string>> = {
   'webhook_secret.rotate': 'Rotated the webhook secret',
 };
 
-const ANY = 'any';
+/** The option for every action. */
+export const ANY = 'any';
 
 /** Returns the words for an action; the action itself when it has none. */
 export function actionName(action: string): string {
@@ -55,14 +56,4 @@ export function actionOptions(chosen: string | undefined): { id: string; label: 
   const known = Object.entries(ACTION_NAMES).map(([id, label]) => ({ id, label }));
   if (chosen !== undefined && ACTION_NAMES[chosen] === undefined) known.push({ id: chosen, label: chosen });
   return [{ id: ANY, label: 'Any action' }, ...known.sort((a, b) => a.label.localeCompare(b.label))];
-}
-
-/** Returns the action of an option; undefined for any. */
-export function actionOf(option: string): string | undefined {
-  return option === ANY ? undefined : option;
-}
-
-/** Returns the option of an action. */
-export function optionOf(action: string | undefined): string {
-  return action ?? ANY;
 }

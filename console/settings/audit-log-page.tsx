@@ -13,7 +13,7 @@ import { TextField } from '../ui/fields/text-field.tsx';
 import { Clipped, Panel, Row, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
-import { actionName, actionOf, actionOptions, optionOf } from './audit-actions.ts';
+import { ANY, actionName, actionOptions } from './audit-actions.ts';
 import { AuditTarget } from './audit-target.tsx';
 import { SINCE_OPTIONS, sinceOf } from './search.ts';
 import style from './settings.module.css';
@@ -75,8 +75,10 @@ export function AuditLogPage() {
             label="Action"
             hideLabel
             options={actionOptions(search.action)}
-            value={optionOf(search.action)}
-            onChange={(id) => void navigate({ search: { ...search, action: actionOf(id) }, replace: true })}
+            value={search.action ?? ANY}
+            onChange={(id) =>
+              void navigate({ search: { ...search, action: id === ANY ? undefined : id }, replace: true })
+            }
           />
           <Select
             label="Time"

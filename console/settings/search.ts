@@ -14,12 +14,10 @@ export const SINCE_OPTIONS = [
 
 type Search = Record<string, unknown>;
 
-/** Reads the filter of the ledger. */
 export function readLedgerSearch({ kind }: Search): { kind?: 'grant' | 'charge' } {
   return kind === 'grant' || kind === 'charge' ? { kind } : {};
 }
 
-/** Reads the filters of the audit log. */
 export function readAuditSearch({ actor, action, since }: Search): {
   actor?: string | undefined;
   action?: string | undefined;
@@ -32,7 +30,6 @@ export function readAuditSearch({ actor, action, since }: Search): {
   };
 }
 
-/** Whether a value is one of the time spans. */
 function isAuditSince(value: unknown): value is AuditSince {
   return typeof value === 'string' && Object.hasOwn(SPANS, value);
 }

@@ -59,7 +59,7 @@ export async function openSession(): Promise<void> {
     await beginSignIn(oneTime === undefined ? pathname + search + hash : '/console/', oneTime);
   tokens = await completeSignIn();
   user = tokens.sub;
-  if (!isSignInWindow()) return;
+  if (location.pathname !== WINDOW) return;
   sendTokens(tokens);
   await new Promise(() => undefined);
 }
@@ -187,11 +187,6 @@ export function openSignInWindow(): Promise<Tokens> | undefined {
   if (window.open(`${WINDOW}#${name}`, '_blank', 'popup,width=520,height=720')) return tokens;
   channel.close();
   return undefined;
-}
-
-/** Whether this page is a sign-in window. */
-function isSignInWindow(): boolean {
-  return location.pathname === WINDOW;
 }
 
 /** Sends the tokens to the page that opened this window. A window that the user opened becomes the console. */

@@ -60,7 +60,6 @@ export function IconButton({
   );
 }
 
-/** The tooltip of a `TooltipTrigger`. */
 function Tooltip({ children }: { children: ReactNode }) {
   return (
     <AriaTooltip offset={6} className={overlay.tooltip}>

@@ -1,7 +1,6 @@
 /** By then the browser has read the content. */
 const REVOKE_AFTER_MS = 10_000;
 
-/** Downloads content as a file. */
 export function saveFile(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');

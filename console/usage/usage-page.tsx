@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { $api, api } from '../api/client.ts';
+import { $api, api, type Schemas } from '../api/client.ts';
 import { PAGES } from '../api/query-options.ts';
 import { type MyOrganization, useOrganization } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
@@ -19,6 +19,8 @@ type Props = {
   wanted: { from: string; to: string; project_id?: string };
   by: Division;
 };
+
+type Total = Schemas['UsageReport']['total'];
 
 const HEADS: Record<Division, string> = {
   day: 'Day (UTC)',
@@ -48,6 +50,25 @@ const PAGE = 100;
 const DAYS_MAX = 200;
 /** Keeps the space of the numbers until they are loaded. */
 const NO_DAYS = { pages: [], pageParams: [] };
+
+/** The sums above the charts: name, value, and the width of the longest value. */
+const SUMS: [name: string, show: (total: Total) => string, width?: string][] = [
+  ['Credits', ({ credits }) => formatCredits(credits), '9ch'],
+  ['Runs', ({ runs }) => formatCount(runs ?? 0), '9ch'],
+  ['Failed runs', ({ failedRuns, runs }) => describeShare(failedRuns ?? 0, runs ?? 0), '16ch'],
+  ['Cancelled · refused', (total) => both(formatCount, total.cancelledRuns, total.refusedRuns), '16ch'],
+  ['Run p50 · p95 · p99', ({ runLatencyMs }) => describeLatency(runLatencyMs), '26ch'],
+  ['Model calls', ({ modelCalls }) => formatCount(modelCalls), '9ch'],
+  ['Failed calls', ({ failedModelCalls, modelCalls }) => describeShare(failedModelCalls, modelCalls), '16ch'],
+  ['Tokens in · out', (total) => both(formatCompact, total.promptTokens, total.completionTokens), '16ch'],
+  [
+    'Cached · written to a cache',
+    (total) => both(formatCompact, total.cachedTokens, total.cacheWriteTokens),
+    '26ch',
+  ],
+  ['Reasoning tokens', ({ reasoningTokens }) => formatCompact(reasoningTokens), '16ch'],
+  ['Refused (429)', ({ refused }) => formatCount(refused ?? 0)],
+];
 
 /** The usage of an organization: totals, charts by day, and a table. */
 export function UsagePage() {
@@ -113,40 +134,11 @@ export function UsagePage() {
             <>
               <Panel>
                 <Facts>
-                  <Fact name="Credits" width="9ch">
-                    {total && formatCredits(total.credits)}
-                  </Fact>
-                  <Fact name="Runs" width="9ch">
-                    {total && formatCount(total.runs ?? 0)}
-                  </Fact>
-                  <Fact name="Failed runs" width="16ch">
-                    {total && describeShare(total.failedRuns ?? 0, total.runs ?? 0)}
-                  </Fact>
-                  <Fact name="Cancelled · refused" width="16ch">
-                    {total &&
-                      `${formatCount(total.cancelledRuns ?? 0)} · ${formatCount(total.refusedRuns ?? 0)}`}
-                  </Fact>
-                  <Fact name="Run p50 · p95 · p99" width="26ch">
-                    {total && describeLatency(total.runLatencyMs)}
-                  </Fact>
-                  <Fact name="Model calls" width="9ch">
-                    {total && formatCount(total.modelCalls)}
-                  </Fact>
-                  <Fact name="Failed calls" width="16ch">
-                    {total && describeShare(total.failedModelCalls, total.modelCalls)}
-                  </Fact>
-                  <Fact name="Tokens in · out" width="16ch">
-                    {total &&
-                      `${formatCompact(total.promptTokens)} · ${formatCompact(total.completionTokens)}`}
-                  </Fact>
-                  <Fact name="Cached · written to a cache" width="26ch">
-                    {total &&
-                      `${formatCompact(total.cachedTokens)} · ${formatCompact(total.cacheWriteTokens)}`}
-                  </Fact>
-                  <Fact name="Reasoning tokens" width="16ch">
-                    {total && formatCompact(total.reasoningTokens)}
-                  </Fact>
-                  <Fact name="Refused (429)">{total && formatCount(total.refused ?? 0)}</Fact>
+                  {SUMS.map(([name, show, width]) => (
+                    <Fact key={name} name={name} {...(width && { width })}>
+                      {total && show(total)}
+                    </Fact>
+                  ))}
                 </Facts>
               </Panel>
               {days.isFetchNextPageError && !isFetching && (
@@ -182,6 +174,10 @@ export function UsagePage() {
   );
 }
 
+function both(format: (count: number) => string, one: number | null, other: number | null): string {
+  return `${format(one ?? 0)} · ${format(other ?? 0)}`;
+}
+
 type Latency = { p50: number; p95: number; p99: number } | null;
 
 function describeLatency(latency: Latency): string {
@@ -194,7 +190,6 @@ function describeShare(part: number, whole: number): string {
   return `${formatCount(part)} (${((100 * part) / whole).toFixed(1)} %)`;
 }
 
-/** The table of the usage. */
 function UsageTable({ entries, by }: { entries: Entry[]; by: Division }) {
   if (entries.length === 0)
     return <EmptyState title="Nothing was used" text="No run has ended in this time. Choose a longer one." />;

@@ -13,7 +13,6 @@ import {
 const RESERVED = new Set(['__proto__']);
 const STEP_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Inserts a step. */
 export function insertStep(steps: Step[], place: Place, step: Step): Step[] {
   return mapLists(steps, (list, at) => (isSameList(at, place) ? list.toSpliced(place.index, 0, step) : list));
 }

@@ -13,12 +13,9 @@ export type Problem = {
 /** Finds the step and field of a path such as `steps[2].branches.summary[0].prompt` or `steps.2.prompt`. */
 export function locateProblem(steps: Step[], { path, message }: { path: string; message: string }): Problem {
   const found = path.startsWith('steps') ? walk(steps, path.slice('steps'.length)) : undefined;
-  return { stepId: found?.step.step_id, field: found?.field ?? path, message: withFieldNames(message) };
-}
-
-/** Replaces the names of settings in the API by the words of the form. */
-function withFieldNames(message: string): string {
-  return message.replace(/\bprocessor_config\.\w+/g, fieldName);
+  // The form has words of its own for the settings of the API.
+  const words = message.replace(/\bprocessor_config\.\w+/g, fieldName);
+  return { stepId: found?.step.step_id, field: found?.field ?? path, message: words };
 }
 
 function walk(steps: Step[], path: string): { step: Step; field: string } | undefined {

@@ -51,13 +51,11 @@ export function* eachStep(
   }
 }
 
-/** Finds a step and its position. */
 export function findStep(steps: Step[], stepId: string | undefined): PlacedStep | undefined {
   for (const placed of eachStep(steps)) if (placed.step.step_id === stepId) return placed;
   return undefined;
 }
 
-/** Returns the step_ids of a tree. */
 export function stepIdsOf(steps: Step[]): Set<string> {
   return new Set([...eachStep(steps)].map(({ step }) => step.step_id));
 }

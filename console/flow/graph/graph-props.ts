@@ -30,7 +30,6 @@ export type FlowGraphProps = {
   /** The statuses of steps in a run, by step_id. */
   statuses?: ReadonlyMap<string, StepStatus> | undefined;
   problems?: Problem[];
-  /** Makes the graph editable. */
   editing?: GraphEditing;
 };
 

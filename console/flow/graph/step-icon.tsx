@@ -11,7 +11,6 @@ export const KIND_ICONS = {
   loop: Repeat,
 } as const satisfies Record<string, LucideIcon>;
 
-/** The icon of a step's kind. */
 export function StepIcon({ kind, size = 15 }: { kind: string; size?: number }) {
   const Icon = KIND_ICONS[kind as keyof typeof KIND_ICONS] ?? KIND_ICONS.passthrough;
   return (

@@ -8,13 +8,10 @@ export function findNeighbour(steps: Step[], stepId: string, direction: Directio
   if (direction === 'last') return steps.at(-1);
   const placed = findStep(steps, stepId);
   if (!placed) return steps[0];
-  if (direction === 'down') return firstInside(placed.step) ?? below(steps, placed);
+  const inside = listsInside(placed.step).find(({ steps }) => steps.length > 0)?.steps;
+  if (direction === 'down') return inside?.[0] ?? below(steps, placed);
   if (direction === 'up') return above(placed);
   return beside(steps, placed, direction === 'left' ? -1 : 1);
-}
-
-function firstInside(step: Step): Step | undefined {
-  return listsInside(step).find(({ steps }) => steps.length > 0)?.steps[0];
 }
 
 function below(steps: Step[], { steps: list, place, parents }: PlacedStep): Step | undefined {

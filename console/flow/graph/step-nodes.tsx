@@ -21,7 +21,6 @@ import style from './graph.module.css';
 import { GraphEditingContext, PinnedStepsContext, type StepAction, type StepStatus } from './graph-props.ts';
 import { StepIcon } from './step-icon.tsx';
 
-/** The data of a node in the graph. */
 export type StepNodeData = {
   step: Step;
   depth: number;
@@ -63,7 +62,6 @@ export const FrameNode = memo(function FrameNode({ data }: { data: StepNodeData 
   );
 });
 
-/** A block in the graph. */
 export const BlockNode = memo(function BlockNode({ data }: { data: StepNodeData }) {
   const step = data.step as SequentialStep;
   const isPinned = useContext(PinnedStepsContext).has(step.step_id);
@@ -149,7 +147,6 @@ function describeLoop({ until, max_iterations }: LoopStep): string {
   return `until ${until.pointer || 'the output'} is ${value}, ${most}`;
 }
 
-/** Marks a step with its problems and its status in a run. */
 function StepMarks({ status, problems }: Pick<StepNodeData, 'status' | 'problems'>) {
   const Icon = status && ICONS[status.status];
   return (
@@ -174,7 +171,6 @@ function StepMarks({ status, problems }: Pick<StepNodeData, 'status' | 'problems
   );
 }
 
-/** The menu of actions for a step. */
 function StepMenu({ step }: { step: Step }) {
   const editing = useContext(GraphEditingContext);
   if (!editing) return null;

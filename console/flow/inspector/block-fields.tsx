@@ -19,6 +19,21 @@ type Effort = NonNullable<BlockConfig['reasoning_effort']>;
 const DEFAULT = 'default';
 const EFFORTS: Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
+const NUMBERS = [
+  { field: 'temperature', label: 'Temperature', min: 0, max: 2, isWhole: false, placeholder: 'Default' },
+  { field: 'max_tokens', label: 'Token limit', min: 1, max: 10_000_000, placeholder: 'Model’s own' },
+  { field: 'timeout_ms', label: 'Timeout, ms', min: 1, max: 3_600_000, placeholder: '600000' },
+  { field: 'max_retries', label: 'Retries', min: 0, max: 7, placeholder: '7; 3 on calls' },
+  { field: 'top_p', label: 'top_p', min: 0, max: 1, isWhole: false, placeholder: 'Default' },
+  {
+    field: 'seed',
+    label: 'Seed',
+    min: Number.MIN_SAFE_INTEGER,
+    max: Number.MAX_SAFE_INTEGER,
+    placeholder: 'None',
+  },
+] as const;
+
 const API_OPTIONS = [
   { id: DEFAULT, label: 'As configured' },
   { id: 'openai-chat', label: 'Chat Completions' },
@@ -85,90 +100,27 @@ function LlmConfig({ step }: { step: SequentialStep }) {
   const isInside = !steps.some(({ step_id }) => step_id === step.step_id);
   const error = (field: string) => problemOf(`processor_config.${field}`);
   const stops = typeof config.stop === 'string' ? [config.stop] : (config.stop ?? []);
-  const number = (
-    field:
-      | 'temperature'
-      | 'max_tokens'
-      | 'timeout_ms'
-      | 'max_retries'
-      | 'top_p'
-      | 'seed'
-      | 'max_tool_iterations',
-  ) => ({
+  const number = (field: (typeof NUMBERS)[number]['field'] | 'max_tool_iterations') => ({
     value: config[field],
     onChange: (value: number | undefined) => configure(field, value),
     error: error(field),
+  });
+  const choice = (field: 'reasoning_effort' | 'api' | 'prompt_cache') => ({
+    value: config[field] ?? DEFAULT,
+    onChange: (id: string) => configure(field, (id === DEFAULT ? undefined : id) as never),
   });
   return (
     <details className={style.more} open={problemOf('processor_config') !== undefined || undefined}>
       <summary>More{namesOf(config)}</summary>
       <div>
         <div className={style.pair}>
-          <NumberField
-            label="Temperature"
-            {...number('temperature')}
-            min={0}
-            max={2}
-            isWhole={false}
-            placeholder="Default"
-          />
-          <NumberField
-            label="Token limit"
-            {...number('max_tokens')}
-            min={1}
-            max={10_000_000}
-            placeholder="Model’s own"
-          />
-          <NumberField
-            label="Timeout, ms"
-            {...number('timeout_ms')}
-            min={1}
-            max={3_600_000}
-            placeholder="600000"
-          />
-          <NumberField
-            label="Retries"
-            {...number('max_retries')}
-            min={0}
-            max={7}
-            placeholder="7; 3 on calls"
-          />
-          <NumberField
-            label="top_p"
-            {...number('top_p')}
-            min={0}
-            max={1}
-            isWhole={false}
-            placeholder="Default"
-          />
-          <NumberField
-            label="Seed"
-            {...number('seed')}
-            min={Number.MIN_SAFE_INTEGER}
-            max={Number.MAX_SAFE_INTEGER}
-            placeholder="None"
-          />
+          {NUMBERS.map(({ field, ...props }) => (
+            <NumberField key={field} {...props} {...number(field)} />
+          ))}
         </div>
-        <Select
-          label="Reasoning effort"
-          options={EFFORT_OPTIONS}
-          value={config.reasoning_effort ?? DEFAULT}
-          onChange={(id) => configure('reasoning_effort', id === DEFAULT ? undefined : (id as Effort))}
-        />
-        <Select
-          label="API of OpenAI"
-          options={API_OPTIONS}
-          value={config.api ?? DEFAULT}
-          onChange={(id) => configure('api', id === DEFAULT ? undefined : (id as BlockConfig['api']))}
-        />
-        <Select
-          label="Prompt cache"
-          options={CACHE_OPTIONS}
-          value={config.prompt_cache ?? DEFAULT}
-          onChange={(id) =>
-            configure('prompt_cache', id === DEFAULT ? undefined : (id as BlockConfig['prompt_cache']))
-          }
-        />
+        <Select label="Reasoning effort" options={EFFORT_OPTIONS} {...choice('reasoning_effort')} />
+        <Select label="API of OpenAI" options={API_OPTIONS} {...choice('api')} />
+        <Select label="Prompt cache" options={CACHE_OPTIONS} {...choice('prompt_cache')} />
         <Select
           label="Answer cut off at its token limit"
           options={CUT_OPTIONS}
@@ -215,7 +167,6 @@ function namesOf(config: BlockConfig): string {
   return names.length > 0 ? ` (${names.join(', ')})` : '';
 }
 
-/** The fields of a code block. */
 export function CodeFields({ step }: { step: SequentialStep }) {
   const { problems, set, configure, problemOf } = useStep(step);
   const reported = JSON.stringify(problems.filter(({ field }) => field === 'prompt'));

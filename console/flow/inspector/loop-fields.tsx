@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { NumberField } from '../../ui/fields/number-field.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { TextField } from '../../ui/fields/text-field.tsx';
-import { findChangedNumber } from '../../ui/json/read-json.ts';
+import { findChangedNumber, readJson } from '../../ui/json/read-json.ts';
 import { changeStep, type LoopStep } from '../draft/steps.ts';
 import { useDraft } from '../flow-context.ts';
 import { withField } from './change-fields.ts';
@@ -105,9 +105,5 @@ function Equals({ value, onChange }: { value: Until['equals']; onChange: (value:
 }
 
 function parse(text: string): Until['equals'] | undefined {
-  try {
-    return findChangedNumber(text) ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return readJson(text).value as Until['equals'] | undefined;
 }

@@ -2,7 +2,7 @@ import { Braces, List, Plus, Trash2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
-import { findChangedNumber, isObject } from '../../ui/json/read-json.ts';
+import { findChangedNumber, isObject, readJson } from '../../ui/json/read-json.ts';
 import type { SequentialStep } from '../draft/steps.ts';
 import style from './inspector.module.css';
 import { FIRST_SCHEMA, fitsForm, type JsonSchema } from './schema-form.ts';
@@ -130,11 +130,6 @@ function SchemaJson({ title, schema, onChange }: JsonProps) {
 }
 
 function parse(text: string): JsonSchema | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isSchema = typeof value === 'boolean' || isObject(value);
-    return isSchema && !findChangedNumber(text) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const { value } = readJson(text);
+  return typeof value === 'boolean' || isObject(value) ? value : undefined;
 }

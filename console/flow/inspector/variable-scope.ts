@@ -19,7 +19,7 @@ export function variableScope(steps: Step[], stepId: string): VariableScope {
   const all = stepIdsOf(steps);
   const ofSteps = [...visible.values()].flatMap((step) => {
     const name = `steps.${step.step_id}`;
-    const fields = listOutputFields(step);
+    const fields = fieldsOf(step, '', DEPTH_MAX).slice(0, FIELDS_MAX);
     return [
       { name, detail: step.name },
       ...fields.map(({ path, type }) => ({ name: `${name}.${path}`, detail: type })),
@@ -99,10 +99,6 @@ export function listParameters(steps: Step[]): string[] {
 }
 
 /** Lists paths into a step's output, from its JSON Schemas, branches and body. */
-function listOutputFields(step: Step): OutputField[] {
-  return fieldsOf(step, '', DEPTH_MAX).slice(0, FIELDS_MAX);
-}
-
 function fieldsOf(step: Step, path: string, depth: number): OutputField[] {
   if (depth === 0) return [];
   if (step.type === 'sequential') return fieldsOfSchema(step.outputSchema, path, depth);

@@ -5,7 +5,7 @@ import { CodeDifference } from '../../ui/code-editor/code-editor.tsx';
 import { QueryView } from '../../ui/feedback.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { formatCredits, formatDuration, formatMoment } from '../../ui/format.ts';
-import { Clipped, Table } from '../../ui/page.tsx';
+import { Clipped, Row, Table } from '../../ui/page.tsx';
 import { useFlow } from '../flow-context.ts';
 import { type ComparedCase, compareResults, type Result, writeChange } from './compare-results.ts';
 import { nameVersion } from './test-case.ts';
@@ -35,7 +35,7 @@ export function CompareWith({
   );
   if (others.length === 0) return null;
   return (
-    <div className={style.comparing}>
+    <Row>
       <Select
         label="Compare with"
         value={against ?? NOTHING}
@@ -49,7 +49,7 @@ export function CompareWith({
           })),
         ]}
       />
-    </div>
+    </Row>
   );
 }
 

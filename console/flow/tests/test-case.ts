@@ -1,6 +1,6 @@
 // A test case as its form holds it and as it is sent.
 import type { components } from '../../api/schema.d.ts';
-import { findChangedNumber, isObject } from '../../ui/json/read-json.ts';
+import { findChangedNumber, isObject, readJson } from '../../ui/json/read-json.ts';
 
 /** The start of the form: a stored test case, or the input and result of a run. */
 export type CaseDraft = Partial<Omit<components['schemas']['TestCase'], 'expectation'>> & {
@@ -121,18 +121,13 @@ export function nameVersion(version: number): string {
 /** Parses the recorded results of tools; undefined when there are none. */
 export function parseToolResults(text: string): { results?: ToolResult[]; error?: string } {
   if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    const changed = findChangedNumber(text);
-    if (changed) return { error: changed };
-    const fits =
-      Array.isArray(value) &&
-      value.every((one) => isObject(one) && typeof one.name === 'string' && 'result' in one);
-    if (fits) return { results: value as ToolResult[] };
-    return { error: 'Must be a list such as [{"name": "look_up", "result": "found"}].' };
-  } catch (error) {
-    return { error: `Must be JSON: ${error instanceof Error ? error.message : error}.` };
-  }
+  const { value, error } = readJson(text);
+  if (error !== undefined) return { error };
+  const fits =
+    Array.isArray(value) &&
+    value.every((one) => isObject(one) && typeof one.name === 'string' && 'result' in one);
+  if (fits) return { results: value as ToolResult[] };
+  return { error: 'Must be a list such as [{"name": "look_up", "result": "found"}].' };
 }
 
 /**

@@ -7,7 +7,7 @@ import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { TextField } from '../../ui/fields/text-field.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { findChangedNumber, isObject } from '../../ui/json/read-json.ts';
+import { isObject, readJson } from '../../ui/json/read-json.ts';
 import { Clipped, Row } from '../../ui/page.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import type { Step } from '../draft/steps.ts';
@@ -85,14 +85,9 @@ export function ParametersField({ value, onChange, error, steps }: ParametersFie
 
 /** Parses a JSON object; undefined for other texts, and for numbers that would lose digits when written again. */
 function readObject(text: string): Record<string, unknown> | undefined {
-  if (findChangedNumber(text)) return undefined;
   if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const { value } = readJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /** Edits the message of a run. A very long message, from a run that is tried again, cannot be edited. */

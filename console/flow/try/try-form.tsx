@@ -19,7 +19,6 @@ type Props = {
   onStart: (version: number, mode: TryRun['mode'], request: ParsedInput) => void;
 };
 
-/** The form that starts a run. */
 export function TryForm({ input, onChange, onStart }: Props) {
   const { problems, steps } = useDraft();
   const { run } = useTry();

@@ -1,7 +1,7 @@
 // The input of a run, as it is typed and as it is sent.
 import type { components } from '../../api/schema.d.ts';
 import { fromNumber, toNumber } from '../../ui/fields/read-text.ts';
-import { findChangedNumber, isObject } from '../../ui/json/read-json.ts';
+import { isObject, readJson } from '../../ui/json/read-json.ts';
 import type { Step } from '../draft/steps.ts';
 import { listParameters } from '../inspector/variable-scope.ts';
 
@@ -93,14 +93,9 @@ export function parseInput(input: TryInput): { request: ParsedInput; errors: Inp
 
   function read(field: 'parameters' | 'tools', what: string, fits: (value: unknown) => boolean): unknown {
     if (input[field].trim() === '') return undefined;
-    try {
-      const value: unknown = JSON.parse(input[field]);
-      const changed = findChangedNumber(input[field]);
-      if (fits(value) && !changed) return value;
-      errors[field] = changed ?? `Must be ${what}.`;
-    } catch (error) {
-      errors[field] = `Must be JSON: ${error instanceof Error ? error.message : error}.`;
-    }
+    const { value, error } = readJson(input[field]);
+    if (error === undefined && fits(value)) return value;
+    errors[field] = error ?? `Must be ${what}.`;
     return undefined;
   }
 }
@@ -146,12 +141,5 @@ export function parametersUsed(steps: Step[]): string[] {
 
 /** Parses an edited output as JSON, or returns the error to show. */
 export function parseOutput(text: string): { value?: unknown; error?: string } {
-  try {
-    const value: unknown = JSON.parse(text);
-    const error = findChangedNumber(text);
-    return error ? { error } : { value };
-  } catch (wrong) {
-    const why = wrong instanceof Error ? wrong.message : String(wrong);
-    return { error: `The output must be JSON: ${why}.` };
-  }
+  return readJson(text, 'The output must');
 }

@@ -10,7 +10,6 @@ import { readPins } from './pins.ts';
 import { isUnderWay, statusesOf, type TryRun, toPlan } from './try-run.ts';
 import { type TryServer, TryStore } from './try-store.ts';
 
-/** The ids of the flow that is tried. */
 type FlowIds = {
   org: string;
   project: string;

@@ -2,18 +2,11 @@ import { ProgressBar } from 'react-aria-components';
 import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { formatCount } from '../../ui/format.ts';
 import style from './bulk.module.css';
-import { type BulkRetry, type BulkState, stateOf } from './bulk-retry.ts';
+import { type BulkRetry, stateOf } from './bulk-retry.ts';
 
 const OUTCOMES = ['completed', 'failed', 'refused', 'cancelled'] as const;
-const WORDS: Record<BulkState, string> = {
-  starting: 'Not all started',
-  running: 'Running',
-  cancelled: 'Cancelled',
-  stopped: 'Stopped',
-  ended: 'Ended',
-};
+const WORDS = { starting: 'Not all started', stopped: 'Stopped', ended: 'Ended' };
 
-/** The state of a bulk retry as a badge. */
 export function BulkBadge({ bulk }: { bulk: BulkRetry }) {
   const state = stateOf(bulk);
   if (state === 'running' || state === 'cancelled') return <StatusBadge status={state} />;
@@ -42,7 +35,7 @@ export function BulkProgress({ bulk }: { bulk: BulkRetry }) {
           <span>{valueText}</span>
           <span className={style.bar}>
             {parts.map(([part, runs]) => (
-              <span key={part} className={style[part]} style={{ width: `${(100 * runs) / total}%` }} />
+              <span key={part} data-part={part} style={{ width: `${(100 * runs) / total}%` }} />
             ))}
           </span>
         </>

@@ -2,8 +2,9 @@
 import { useIsMutating, useMutation } from '@tanstack/react-query';
 import { ApiError } from '../../api/api-error.ts';
 import { api, refetch, type Schemas } from '../../api/client.ts';
+import { statusName } from '../../ui/badge.tsx';
 import { formatMoment } from '../../ui/format.ts';
-import { MODE_NAMES, STATUS_NAMES, versionName } from '../run.ts';
+import { MODE_NAMES, versionName } from '../run.ts';
 
 export type BulkRetry = Schemas['ListedBulkRetry'];
 type RetryRequest = Schemas['RetryRunsRequest'];
@@ -60,9 +61,8 @@ export function useIsContinued(bulkId: string): boolean {
 }
 
 /** `starting`: it has runs that were not tried yet; the request may also have broken off. */
-export type BulkState = 'starting' | 'running' | 'cancelled' | 'stopped' | 'ended';
+type BulkState = 'starting' | 'running' | 'cancelled' | 'stopped' | 'ended';
 
-/** Returns the state of a bulk retry. */
 export function stateOf(bulk: BulkRetry): BulkState {
   if (bulk.cancelledAt) return bulk.running > 0 ? 'running' : 'cancelled';
   if (bulk.running > 0) return 'running';
@@ -95,10 +95,10 @@ export function describeFilter({ filter }: BulkRetry): string {
 function describeValue(field: string, value: string): string {
   if (field === 'since' || field === 'until') return formatMoment(value);
   if (field === 'version') return versionName(Number(value));
-  return (field === 'mode' ? MODE_NAMES[value] : field === 'outcome' && STATUS_NAMES[value]) || value;
+  if (field === 'outcome') return statusName(value);
+  return (field === 'mode' && MODE_NAMES[value]) || value;
 }
 
-/** Describes the version of the new runs. */
 export function describeVersion({ filter }: BulkRetry): string {
   const { on_version: version } = filter;
   if (version === 'production') return 'in production';

@@ -12,41 +12,25 @@ import style from './detail.module.css';
 /** Shows the input of a run. */
 export function RunRequest({ path }: { path: RunPath }) {
   const [isFull, setFull] = useState(false);
-  const query = useRunRequest(path, isFull);
+  const query = useQuery(runRequestQuery(path, isFull));
   return (
     <section className={style.value}>
       <h2>Started with</h2>
       <QueryView query={query}>
         {(request) => {
           const { message, parameters, block_overrides, tools, bytes, attachments } = request;
-          const showAll = () => setFull(true);
+          const parts: [name: string, value: unknown, bytes: number][] = [
+            ['Message', message, bytes.message],
+            ['Parameters', parameters, bytes.parameters],
+            ['Overrides of blocks', block_overrides, bytes.block_overrides],
+            ['Tools', tools, bytes.tools],
+            ['Images', attachments, 0],
+          ];
           return (
             <>
-              <Part name="Message" value={message} bytes={bytes.message} onShow={showAll} isShown />
-              <Part
-                name="Parameters"
-                value={parameters}
-                bytes={bytes.parameters}
-                onShow={showAll}
-                isShown={!parameters || Object.keys(parameters).length > 0}
-              />
-              <Part
-                name="Overrides of blocks"
-                value={block_overrides}
-                bytes={bytes.block_overrides}
-                onShow={showAll}
-                isShown={!block_overrides || Object.keys(block_overrides).length > 0}
-              />
-              <Part
-                name="Tools"
-                value={tools}
-                bytes={bytes.tools}
-                onShow={showAll}
-                isShown={!tools || tools.length > 0}
-              />
-              {attachments.length > 0 && (
-                <Part name="Images" value={attachments} bytes={0} onShow={showAll} isShown />
-              )}
+              {parts.map(([name, value, bytes]) => (
+                <Part key={name} name={name} value={value} bytes={bytes} onShow={() => setFull(true)} />
+              ))}
               <Facts>
                 {request.maxCredits !== null && (
                   <Fact name="Credits at most">{formatCredits(request.maxCredits)}</Fact>
@@ -67,10 +51,11 @@ export function RunRequest({ path }: { path: RunPath }) {
   );
 }
 
-type PartProps = { name: string; value: unknown; bytes: number; isShown: boolean; onShow: () => void };
+type PartProps = { name: string; value: unknown; bytes: number; onShow: () => void };
 
-function Part({ name, value, bytes, isShown, onShow }: PartProps): ReactNode {
-  if (!isShown || (value === null && bytes <= 4)) return null;
+/** A part of the request; nothing when it is absent or an object or list without entries. A large value is null. */
+function Part({ name, value, bytes, onShow }: PartProps): ReactNode {
+  if (value === null ? bytes <= 4 : typeof value === 'object' && Object.keys(value).length === 0) return null;
   return (
     <>
       <h3>
@@ -104,9 +89,4 @@ export function runRequestQuery(path: RunPath, isFull = false) {
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
   };
-}
-
-/** Queries a run's input. */
-function useRunRequest(path: RunPath, isFull: boolean) {
-  return useQuery(runRequestQuery(path, isFull));
 }

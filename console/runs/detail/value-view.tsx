@@ -89,7 +89,6 @@ function LargeValue({ label, bytes, url }: { label: string; bytes: number; url: 
   );
 }
 
-/** Fetches a value of a run. */
 async function fetchValue(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await ask(url, signal);
   return await response.json().catch(cutOff);
@@ -109,7 +108,6 @@ async function fetchBeginning(url: string, bytes: number, signal: AbortSignal): 
   return text.slice(0, bytes);
 }
 
-/** Downloads a value as a file. */
 async function downloadValue(url: string, name: string): Promise<void> {
   const response = await ask(url);
   saveFile(await response.blob().catch(cutOff), name);

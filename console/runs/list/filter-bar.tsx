@@ -1,10 +1,10 @@
 import { X } from 'lucide-react';
 import type { RefObject } from 'react';
+import { statusName } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields/select.tsx';
 import { useDebouncedText } from '../../ui/fields/use-debounced-text.ts';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
-import { STATUS_NAMES } from '../run.ts';
 import {
   isFiltered,
   OUTCOMES,
@@ -70,7 +70,7 @@ export function FilterBar({ filter, rangeFrom, onChange, choices, searchField }:
         hideLabel
         options={[
           { id: '', label: 'Any status' },
-          ...[...STATUSES, ...OUTCOMES].map((id) => ({ id, label: STATUS_NAMES[id] ?? id })),
+          ...[...STATUSES, ...OUTCOMES].map((id) => ({ id, label: statusName(id) })),
         ]}
         value={outcome ?? status ?? ''}
         onChange={(id) =>

@@ -120,7 +120,7 @@ function Bars({ bars, picked, onPick }: BarsProps) {
       <p className={style.legend}>
         {PARTS.filter(({ id }) => id === 'completed' || id === 'failed' || counts[id] > 0).map(
           ({ id, name }) => (
-            <span key={id} className={style[id]}>
+            <span key={id} data-part={id}>
               {formatCount(counts[id])} {name}
             </span>
           ),
@@ -155,11 +155,7 @@ function Bars({ bars, picked, onPick }: BarsProps) {
               {PARTS.toReversed().map(
                 ({ id }) =>
                   bar.counts[id] > 0 && (
-                    <span
-                      key={id}
-                      className={style[id]}
-                      style={{ height: `${(100 * bar.counts[id]) / most}%` }}
-                    />
+                    <span key={id} data-part={id} style={{ height: `${(100 * bar.counts[id]) / most}%` }} />
                   ),
               )}
             </button>

@@ -18,7 +18,6 @@ type Props = {
   start: number;
   isActive: boolean;
   isOrganization: boolean;
-  /** The filter of the list. */
   filter: RunFilter;
   keyNames: ReadonlyMap<string, string>;
   nameOfUser: (userId: string) => string;

@@ -91,9 +91,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     /** The error of the last update: the rows may be out of date. */
     staleBecause: head.error,
     showFresh,
-    /** The start of the filter's range. */
     rangeFrom: filter.range && query.since,
-    /** Restarts the filter's range from now. */
     restartRange() {
       setAt.delete(entry());
       setRestarts(restarts + 1);

@@ -8,7 +8,6 @@ export type TimeScale = {
   start: number;
   /** Returns the distance of a time, from 0 to 1. */
   at: (time: number) => number;
-  /** Returns the time at a distance. */
   timeAt: (distance: number) => number;
   cuts: { from: number; to: number; ms: number }[];
   /** Returns at most about `count` ticks: milliseconds since the start, and their distance. */

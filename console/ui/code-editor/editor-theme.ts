@@ -85,12 +85,9 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.operator, tags.bracket], color: 'var(--text-soft)' },
 ]);
 
-/** Returns the page's nonce, with which the content security policy allows the editor's styles. */
-function readNonce(): string {
-  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-}
-
 /** Returns the theme. Call it when an editor is created, because the nonce is the page's. */
 export function editorTheme(): Extension {
-  return [view, syntaxHighlighting(colours), EditorView.cspNonce.of(readNonce())];
+  // With the nonce, the content security policy allows the editor's styles.
+  const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+  return [view, syntaxHighlighting(colours), EditorView.cspNonce.of(nonce)];
 }

@@ -39,6 +39,17 @@ function toWhole(token: string): string | undefined {
   return power < 0 ? undefined : `${kept}e${power}`;
 }
 
+/** Parses JSON. `error`: a sentence about a text that is no JSON, or has a number that parsing would change. */
+export function readJson(text: string, subject = 'Must'): { value?: unknown; error?: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    const error = findChangedNumber(text);
+    return error === undefined ? { value } : { error };
+  } catch (wrong) {
+    return { error: `${subject} be JSON: ${wrong instanceof Error ? wrong.message : wrong}.` };
+  }
+}
+
 /** Whether a parsed JSON value is an object. */
 export function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
