@@ -15,10 +15,6 @@ export function isGivenUp(
   context: RunContext,
 ): boolean {
   if (isUnreadable && attempt.unreadable + 1 >= UNREADABLE_MAX) return true;
-  return attempt.refusals >= retriesOf(block, context);
-}
-
-/** Returns how often a refused model call is repeated: a caller who waits for the answer hears of it sooner. */
-function retriesOf({ processor_config }: Block, { awaited }: RunContext): number {
-  return processor_config?.max_retries ?? (awaited ? MODEL_RETRIES_AWAITED : MODEL_RETRIES_MAX);
+  const retries = context.awaited ? MODEL_RETRIES_AWAITED : MODEL_RETRIES_MAX;
+  return attempt.refusals >= (block.processor_config?.max_retries ?? retries);
 }

@@ -21,7 +21,7 @@ export type Load = (refs: string[]) => Promise<Map<string, { json: Json }>>;
 /** The JSON text of a stored value; `bytes` is its size. */
 export type StoredText = { text: string; bytes: number };
 /** Reads the JSON texts of several references at once. */
-export type LoadTexts = (refs: string[]) => Promise<Map<string, { text: string }>>;
+type LoadTexts = (refs: string[]) => Promise<Map<string, { text: string }>>;
 
 /** A stored value, or a composition of stored values: a loop's outputs, a parallel step's outputs by branch. */
 export type Value = Leaf | { items: Value[] } | { branches: { [branch: string]: Value } };

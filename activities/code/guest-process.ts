@@ -25,7 +25,6 @@ import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
 type Deadline = { afterMs: number; isLate(): boolean; late(): Error };
 
 type GuestConnection = {
-  /** Sends the next call. */
   send(call: Omit<CallHeader, 'call'>, values: Buffer): void;
   /**
    * Waits for the answer to the current call; before the first, for the guest's report that it is ready. Rejects with

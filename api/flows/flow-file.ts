@@ -324,7 +324,6 @@ function guessProcessorType({ model }: Members, value: unknown): string {
   return nearest || (model === undefined ? 'passthrough' : 'llm');
 }
 
-/** Whether a path leads to a step. */
 function isStep(path: PathSegment[]): boolean {
   let at = 0;
   while (at < path.length) {

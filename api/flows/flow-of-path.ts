@@ -27,14 +27,12 @@ export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
   return id;
 }
 
-/** Gets the flow with its draft. */
 export async function getFlowWithDraft(db: Db, request: Request) {
   const flow = await findFlowOfProject(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();
   return flow;
 }
 
-/** Gets the flow without its draft. */
 export async function requireFlow(db: Db, request: Request) {
   const flow = await findFlowHead(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();

@@ -34,7 +34,6 @@ type Prices = {
   inputPrice: number;
   cachedInputPrice: number;
   cacheWritePrice: number;
-  /** For input that is cached for an hour. */
   cacheWriteHourPrice: number;
   outputPrice: number;
 };

@@ -124,7 +124,6 @@ export const STATUS = {
   CANCELLED: 500,
 } satisfies Record<ErrorCode, number>;
 
-/** Builds the body of an error. */
 export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
   return { detail: { code, message, ...extra } };
 }

@@ -68,12 +68,9 @@ const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
 
 /** Formats one event. Without an `id`, clients cannot resume after it. `data` is written by `writeJson`. */
 export function formatEvent(id: string | undefined, name: string, data: object): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
-}
-
-/** Removes line breaks, which would end the event. JSON text may have \r and \n between tokens. */
-function toLine(json: string): string {
-  return escapeLineEnds(json.replaceAll(/[\r\n]/g, ' '));
+  // A line break would end the event. JSON text may have \r and \n between tokens.
+  const line = escapeLineEnds(writeJson(data).replaceAll(/[\r\n]/g, ' '));
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${line}\n\n`;
 }
 
 /** The headers of a stream, with buffering by proxies turned off. */

@@ -196,7 +196,6 @@ export function notHttp(problem: string): string {
 
 export const HEADERS_TOO_LARGE = 'The headers have over 16 KiB: send fewer, or shorter ones.';
 
-/** Creates the drain of a server with these `open` responses. */
 function createDrain(server: Server, open: Set<ServerResponse>): Drain {
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http';
 /** One error for all: creating one per response would cost a stack trace each. */
 const GONE = new DOMException('The reader has gone.', 'AbortError');
 
-/** One signal for each response. */
 const readers = new WeakMap<ServerResponse, AbortSignal>();
 
 /** Returns a signal that aborts when the client has gone or `ending` aborts. */

@@ -90,7 +90,7 @@ const updateBlockEdit = defineEdit({
     ).optional(),
   }),
   async check(call, organizationId, { loop, branches, step_id: _, ...fields }) {
-    if (!isSet(fields) && loop === undefined && branches === undefined)
+    if ([...Object.values(fields), loop, branches].every((value) => value === undefined))
       throw new ServiceError('VALIDATION_ERROR', 'Send at least one field to set, such as model.');
     if (typeof fields.model === 'string') requireModel(call, fields.model);
     await requireSchema(call, organizationId, { field: 'inputSchema', schema: fields.inputSchema });
@@ -147,10 +147,6 @@ export const BLOCK_EDITS = {
 } as const;
 
 export type BlockEditName = keyof typeof BLOCK_EDITS;
-
-function isSet(fields: object): boolean {
-  return Object.values(fields).some((value) => value !== undefined);
-}
 
 function changed(draft: FlowDefinition, stepId: string, make: (step: Step) => Step): Edited {
   return { definition: changeStep(draft, stepId, make), stepId };

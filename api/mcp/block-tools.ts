@@ -26,7 +26,6 @@ const DRAFT_ETAG = z
   .optional()
   .meta({ description: 'From get_flow or the last edit: refused when the draft has changed since.' });
 
-/** Makes the tool of one edit. */
 function editTool(
   name: BlockEditName,
   about: Pick<McpTool, 'title' | 'description'> & { hints?: Partial<McpTool['hints']> },
@@ -34,8 +33,7 @@ function editTool(
   const { input, check, apply } = BLOCK_EDITS[name];
   return defineTool({
     name,
-    title: about.title,
-    description: `${about.description}`,
+    ...about,
     scope: 'flows:write',
     hints: { readOnlyHint: false, destructiveHint: true, ...about.hints },
     input: z.strictObject({ flow_id: flowId, ...input.shape }),

@@ -168,7 +168,6 @@ function cutOutput(text: string, maxChars: number, length: number): Json {
   return length <= maxChars ? JSON.parse(text) : cutText(text, maxChars, length);
 }
 
-/** Cuts a request to about `maxChars` characters. */
 function cutSentRequest(sent: Sent, maxChars: number): Json {
   if (typeof sent === 'string') return cutText(sent, maxChars);
   const share = Math.floor(maxChars / sent.messages.length);

@@ -208,7 +208,6 @@ export async function findReasons(
   return reasons;
 }
 
-/** Lists the versions of running workflows. */
 async function listVersions(client: Client, workflowIds: string[]): Promise<Map<string, Begun>> {
   if (workflowIds.length === 0) return new Map();
   return askEngine(client, async () => {

@@ -173,16 +173,11 @@ function toInvitation(row: InvitationRow) {
   };
 }
 
-/** Returns the path for an invitation's id, or the route pattern. */
-function acceptInvitationPath(id: string): string {
-  return `/api/v1/invitations/${id}/accept`;
-}
-
 export function acceptInvitationRoutes(deps: ApiDeps): Route[] {
   return [
     {
       method: 'post',
-      path: acceptInvitationPath(':invitation_id'),
+      path: '/api/v1/invitations/:invitation_id/accept',
       operation: {
         operationId: 'acceptInvitation',
         summary: 'Accept an invitation to an organization',

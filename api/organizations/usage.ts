@@ -100,7 +100,7 @@ function report({ db }: ApiDeps, scopeOf: (state: ApiState) => Scope): ApiMiddle
       ...days,
       by,
       total: toUsage(total, { flowId }),
-      entries: page.map((row) => toUsageEntry(row, { by, flowId })),
+      entries: page.map((row) => ({ ...nameOf(row, by), ...toUsage(row, { by, flowId }) })),
       ...end,
     });
   };
@@ -122,11 +122,6 @@ function toUsage(row: UsageRow, { by, flowId }: Asked) {
     runLatencyMs: toLatency(row.run_p50, row.run_p95, row.run_p99),
     refused: flowId || by === 'flow' || by === 'version' || ofModels ? null : row.refused,
   };
-}
-
-/** Describes a row with its subject. */
-function toUsageEntry(row: UsageRow, asked: Asked & { by: UsageDimension }) {
-  return { ...nameOf(row, asked.by), ...toUsage(row, asked) };
 }
 
 function nameOf({ id, version, name, project }: UsageRow, by: UsageDimension) {

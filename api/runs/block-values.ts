@@ -24,7 +24,7 @@ import { OUTPUTS_READ_MAX_BYTES, RENDERED_PROMPT_MAX_CHARS } from '../../flow/li
 import { listVisibleSteps } from '../../flow/list-steps-read.ts';
 import { applyOverride, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { type Rendering, renderTemplate } from '../../flow/template.ts';
+import { renderTemplate } from '../../flow/template.ts';
 import { bytesToLoad, resolveValue, type Stored } from '../../flow/value.ts';
 import { conversationFor } from '../../platform/models/assistant-state.ts';
 import { buildMessages } from '../../platform/models/build-messages.ts';
@@ -158,7 +158,9 @@ export async function readSentRequest(
     const execution = { callId, blockKey };
     const read = await findOutputsRead(db, execution, block, source.definition, input.continuation);
     const outputs = await read.load((value) => resolveValue(value, (refs) => source.outputs(callId, refs)));
-    return showPrompt(renderTemplate(block.prompt ?? '', { message, previousOutput, parameters, outputs }));
+    const values = { message, previousOutput, parameters, outputs };
+    const { length, build } = renderTemplate(block.prompt ?? '', values);
+    return length > RENDERED_PROMPT_MAX_CHARS ? `[too long to be sent: ${length} characters]` : build();
   }
   const conversation =
     resume?.step_id === step_id
@@ -181,9 +183,4 @@ function showTooLarge(error: unknown): string {
   if (error instanceof ServiceError && error.code === 'OUTPUT_TOO_LARGE')
     return `[not sent: ${error.message}]`;
   throw error;
-}
-
-/** Builds the prompt, unless it was too long to be sent. */
-function showPrompt({ length, build }: Rendering): string {
-  return length > RENDERED_PROMPT_MAX_CHARS ? `[too long to be sent: ${length} characters]` : build();
 }

@@ -59,7 +59,6 @@ export type TestRun = z.input<typeof testRun>;
 /** The version of a test run. */
 export const testedNumber = z.int().min(0).meta({ description: '0: the draft.' });
 
-/** The schema of a test run in a list. */
 export const listedTestRun = testRun
   .omit({ results: true })
   .extend({

@@ -39,7 +39,6 @@ const ANSWER_WAIT_MS = 5_000;
 export const NO_TEST_CASES =
   'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
 
-/** The version that a test run runs. */
 export const testedVersion = z
   .union([z.enum(['draft', 'production']), z.int().min(1).max(VERSION_MAX)], {
     error: 'must be "draft", "production" or the number of a published version',

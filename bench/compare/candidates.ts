@@ -10,7 +10,6 @@ const FAST_MODEL_MS = 300;
 
 type Candidate = {
   name: string;
-  /** The numbers of callers at which it is measured. */
   callers: number[];
   /** A text that its answer contains. */
   expect: string;

@@ -11,7 +11,6 @@ type Surroundings = {
   key: string;
   /** The URL of a flow with the load's steps, to which `/execute` and the other endpoints are appended. */
   flowUrl: string;
-  /** The URL of the project's flows. */
   flowsUrl: string;
   /** A webhook receiver that accepts requests and never answers. */
   hangingHost: string;

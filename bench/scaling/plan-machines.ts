@@ -3,7 +3,6 @@ export const COST_PARTS = ['api', 'worker', 'temporal', 'postgres'] as const;
 
 export type CostPart = (typeof COST_PARTS)[number];
 
-/** The cost of one run. */
 export type RunCost = {
   /** Milliseconds of processor time by part. */
   cpuMs: Record<CostPart, number>;
@@ -11,7 +10,6 @@ export type RunCost = {
   commits: { weirDatabase: number; temporalDatabase: number };
   /** Bytes written ahead by both databases. */
   walBytes: number;
-  /** Bytes by which each database has grown. */
   diskBytes: { weirDatabase: number; temporalDatabase: number };
 };
 

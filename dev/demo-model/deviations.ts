@@ -30,7 +30,6 @@ export type Deviation = {
   once?: true;
   /** Returns the request that is answered in its place. */
   prepare?(request: ChatRequest): ChatRequest;
-  /** Changes the answer. */
   change?(completion: Completion, request: ChatRequest): unknown;
   /** How the answer is sent: as an event stream, with a line after its JSON, or cut off in the middle. */
   sent?: 'as stream' | 'with done line' | 'in half';

@@ -170,7 +170,6 @@ ${body}
 `;
 }
 
-/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   const entities: { [character: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (character) => entities[character] as string);

@@ -25,7 +25,6 @@ export async function provideIdentity(options: {
   stateFolder: string;
   port: number | undefined;
   databaseUrl: string;
-  /** Base URL of the API. */
   baseUrl: string;
   progress: Progress;
 }): Promise<ProvidedIdentity> {

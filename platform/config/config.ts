@@ -175,7 +175,6 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
   };
 }
 
-/** Reads the settings of the console. */
 function readConsole(values: Values): Console {
   return {
     clientId: values.WEIR_CONSOLE_CLIENT_ID,

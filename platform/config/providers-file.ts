@@ -34,7 +34,6 @@ const entry = z.strictObject(
     preset: z.enum(Object.keys(PRESETS)).optional(),
     api: z.enum(API_KINDS).optional(),
     base_url: httpUrl.optional(),
-    /** The variable that has the key. */
     key_env: variable.optional(),
     /** The header that has the key alone; `Authorization: Bearer …` otherwise. */
     key_header: z

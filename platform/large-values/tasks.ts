@@ -67,7 +67,6 @@ export const TASKS = {
     return { ...readAnswer(answer, asText), ...(inexact !== undefined && { inexact }) };
   },
 
-  /** Reads the source of a code block. */
   readCode(source: Uint8Array): CodeFindings {
     return readCode(textOf(source));
   },

@@ -114,7 +114,6 @@ export type ActivityGates = {
   inputs: FairQueue;
   /** Characters of prompts, until their calls have ended. */
   prompts: FairQueue;
-  /** Bytes of models' answers. */
   modelAnswers: FairQueue;
   /** Processes of the sandbox. */
   sandbox: FairQueue;

@@ -8,7 +8,6 @@ export type TokenUsage = {
   cachedTokens: number;
   /** The part of the input that was written to a cache for 5 minutes, or without a time. */
   cacheWriteTokens: number;
-  /** The part of the input that was written to a cache for an hour. */
   cacheWriteHourTokens: number;
   /** All output, reasoning included. */
   completionTokens: number;
@@ -16,7 +15,6 @@ export type TokenUsage = {
   reasoningTokens: number;
   /** Whether counts are estimates, because the provider left them out. */
   isEstimated?: boolean;
-  /** The images of the request. */
   images?: number;
   /** The service tier of the answer, as its provider names it. */
   tier?: string;

@@ -37,7 +37,6 @@ export function toVersion(choice: VersionChoice, original: number): number | 'pr
   return choice === 'original' ? original : choice;
 }
 
-/** The steps of a version. */
 type Version = { version: number; steps: Step[] };
 
 /** Returns the number of the first steps that two versions have in common, except for names, which only people read. */
