@@ -50,10 +50,10 @@ const listed = z
       )
       .meta({ description: 'How many new runs ended, by outcome.' }),
     stoppedBy: errorCode.nullable().meta({ description: 'The error that ended the last request early.' }),
-    nextCursor: z
-      .string()
-      .nullable()
-      .meta({ description: 'The `cursor` with which a request continues; null when there is no more.' }),
+    nextCursor: z.string().nullable().meta({
+      description:
+        'The `cursor` with which a request continues. null: there is no more or, with `stoppedBy`, the first run was not tried.',
+    }),
     cancelledBy: z.string().nullable(),
     cancelledAt: z.iso.datetime().nullable(),
   })

@@ -123,7 +123,8 @@ function Rest({ bulk, projectId }: { bulk: BulkRetry; projectId: string }) {
   const { nextCursor, stoppedBy } = bulk;
   if (bulk.cancelledAt) return null;
   if (isContinued) return <Note>Further runs are being started. Keep this window open.</Note>;
-  if (nextCursor === null) return null;
+  // One that stopped before its first run continues from the beginning.
+  if (nextCursor === null && stoppedBy === null) return null;
   return (
     <Note tone="warn">
       <p>

@@ -25,18 +25,20 @@ async function retryPage(projectId: string, body: RetryRequest): Promise<Schemas
   return data as Schemas['RetriedRuns'];
 }
 
-type Continuation = { projectId: string; bulkId: string; request: RetryRequest; cursor: string };
+/** `cursor`: null from the beginning. */
+type Continuation = { projectId: string; bulkId: string; request: RetryRequest; cursor: string | null };
 
 /** Makes the mutation that sends the further requests of a bulk retry, also after its component is gone. */
 export function useContinueBulkRetry() {
   return useMutation({
     mutationKey: CONTINUE,
     async mutationFn({ projectId, bulkId, request, cursor }: Continuation) {
-      for (let next: string | null = cursor; next !== null; ) {
+      let next = cursor;
+      do {
         const page: Schemas['RetriedRuns'] | undefined = await retryPage(projectId, {
           ...request,
           bulk_id: bulkId,
-          cursor: next,
+          ...(next !== null && { cursor: next }),
         }).catch((error: unknown) => {
           // It was cancelled meanwhile, as its page says.
           if (error instanceof ApiError && error.code === 'CONFLICT') return undefined;
@@ -44,7 +46,7 @@ export function useContinueBulkRetry() {
         });
         // When no further run is accepted, the next request fails with the reason.
         next = page?.nextCursor ?? null;
-      }
+      } while (next !== null);
     },
     onSettled: () => refetch(BULK_RETRY),
   });

@@ -302,6 +302,16 @@ describeWalks('runs in the console', (walk, walkApart) => {
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByText('3 of 3 runs have ended').waitFor();
 
+      // As where not even the first run was accepted.
+      await page.route('**/api/**/bulk-retries/*', async (route) => {
+        const bulk = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...bulk, stoppedBy: 'INSUFFICIENT_CREDITS', nextCursor: null } });
+      });
+      await page.reload();
+      await page.getByText('It stopped with INSUFFICIENT_CREDITS').waitFor();
+      await page.getByRole('button', { name: 'Continue' }).waitFor();
+      await page.unroute('**/api/**/bulk-retries/*');
+
       await page.route('**/api/**/bulk-retries/*', async (route) => {
         const bulk = await (await route.fetch()).json();
         const outcomes = { ...bulk.outcomes, failed: 1 };
