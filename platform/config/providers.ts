@@ -80,9 +80,9 @@ export function readProviders(env: NodeJS.ProcessEnv): Providers {
     const preset: Preset = like === undefined ? {} : PRESETS[like as keyof typeof PRESETS];
     addProvider(found, describeProvider(env, name, { preset, entry }));
     if (!Object.hasOwn(found.ownKeyProviders, name) && !Object.hasOwn(found.providers, name)) continue;
-    const source = preset.like ?? like ?? LIKE_DEFAULT;
-    if (source !== name || entry?.capabilities)
-      found.providerModels[name] = { like: source, capabilities: entry?.capabilities ?? {} };
+    const sources = [like ?? LIKE_DEFAULT, preset.like ?? []].flat().filter((source) => source !== name);
+    if (sources.length > 0 || entry?.capabilities)
+      found.providerModels[name] = { like: sources, capabilities: entry?.capabilities ?? {} };
   }
   return found;
 }

@@ -57,8 +57,8 @@ const VERSION_DATE = /-20\d\d-?\d\d-?\d\d$/;
 /** The capabilities and price of one model; `price` is in USD per million tokens. */
 export type ModelCapabilities = z.infer<typeof capabilities>;
 
-/** The models of a provider: those of the provider `like`, with `capabilities` in its `*` entry. */
-export type ProviderModels = { like: string; capabilities: { [field: string]: unknown } };
+/** The models of a provider: those of the providers `like`, of which the first go first, with `capabilities` in its `*` entry. */
+export type ProviderModels = { like: string[]; capabilities: { [field: string]: unknown } };
 
 export type Registry = {
   /** Undefined when the list has neither the model nor its provider. */
@@ -162,9 +162,10 @@ function addProviders(
       name: `The entry "${name}" of WEIR_PROVIDERS_FILE`,
       content: { [`${name}/*`]: capabilities },
     });
-    for (const [id, entry] of [...models])
-      if (providerOf(id) === like && !models.has(name + id.slice(like.length)))
-        models.set(name + id.slice(like.length), entry);
+    for (const source of like)
+      for (const [id, entry] of [...models])
+        if (providerOf(id) === source && !models.has(name + id.slice(source.length)))
+          models.set(name + id.slice(source.length), entry);
     models.set(`${name}/*`, { ...models.get(`${name}/*`), ...own });
   }
 }

@@ -22,7 +22,7 @@ describe('listModels', () => {
       image: 0.005,
     };
     const capabilities = { price, reported_cost: true, tiers: { batch: 0.5 } };
-    const known = createRegistry({ providers: { gpu: { like: 'vllm', capabilities } } });
+    const known = createRegistry({ providers: { gpu: { like: ['vllm'], capabilities } } });
     const registry = { ...known, isAvailable: () => true, close: () => undefined };
     const config = { providers: { gpu: {} }, ownKeyProviders: {} } as never;
     const models = await listModels({ db: database.db, config, registry }, randomUUID());

@@ -96,8 +96,13 @@ describe('the file of WEIR_PROVIDERS_FILE', () => {
     );
     assert.equal(providers['azure-eu']?.keyHeader, 'api-key');
     const registry = createRegistry({ providers: providerModels });
-    const { price } = registry.capabilities('openai/gpt-5-mini');
-    assert.deepEqual(registry.capabilities('azure-eu/gpt-5-mini').price, price);
+    for (const model of ['gpt-5-mini', 'any'])
+      assert.deepEqual(
+        registry.capabilities(`azure-eu/${model}`),
+        createRegistry().capabilities(`azure/${model}`),
+      );
+    const { price } = registry.capabilities('openai/gpt-5.2');
+    assert.deepEqual(registry.capabilities('azure-eu/gpt-5.2').price, price);
   });
 
   it('sets what the models of a provider can do and cost', () => {
