@@ -28,9 +28,11 @@ const OPEN_THOUGHTS = MARKS.map(
 const LATE_END = /(?<![`'"])(?:<\/(?:(?:[a-z]{1,20}:|longcat_)?think|thinking)>|\[\/THINK\]|◁\/think▷)\s*/;
 const JSON_START = /^\s*[{["]/;
 const TAGS = /<\/?(?:(?:[a-z]{1,20}:|longcat_)?think|thinking)>|\[\/?THINK\]|◁\/?think▷/g;
-/** Tokens that servers leave around an answer, or at its end. */
-const TOKENS =
-  /<\|(?:(?:START|END)_RESPONSE|(?:begin|end)_of_(?:box|solution))\|>|(?:<(?:\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\||end_of_turn)>\s*)+$/g;
+/** Tokens that servers leave around an answer. */
+const TOKENS = /<\|(?:(?:START|END)_RESPONSE|(?:begin|end)_of_(?:box|solution))\|>/g;
+/** Such a token at the end of an answer, and the length of its end in which one is looked for: there may be very many. */
+const LAST_TOKEN = /<(?:\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\||end_of_turn)>\s*$/;
+const END_LENGTH = 40;
 /** The channels of gpt-oss, of which only `final` is the answer. */
 const HARMONY = /^\s*(?:<\|start\|>[\w .=]{0,100})?<\|channel\|>/;
 const CHANNEL =
@@ -102,7 +104,12 @@ function findFirst(marks: RegExp[], text: string): RegExpExecArray | undefined {
 }
 
 function withoutTokens(text: string): string {
-  const answer = text.replace(TOKENS, '');
+  let answer = text.replace(TOKENS, '');
+  for (;;) {
+    const last = LAST_TOKEN.exec(answer.slice(-END_LENGTH));
+    if (!last) break;
+    answer = answer.slice(0, answer.length - last[0].length);
+  }
   // Without its start, it is no tag of HTML.
   return answer.endsWith('</s>') && !answer.includes('<s>') ? answer.slice(0, -'</s>'.length) : answer;
 }

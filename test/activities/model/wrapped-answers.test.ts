@@ -68,6 +68,7 @@ const CONTENTS: [name: string, message: object, reasoning?: string][] = [
   ["Gemma's marks", { content: '<|channel>thought\nNorway<channel|>Oslo' }, 'Norway'],
   ['the end of the turn', { content: 'Oslo<|im_end|>' }],
   ['the end of the text', { content: 'Oslo</s>' }],
+  ['a model that ends its turn without end', { content: `Oslo${'<|im_end|>'.repeat(20_000)}` }],
   [
     "gpt-oss's channels",
     {
