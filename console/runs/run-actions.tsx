@@ -71,7 +71,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           variant="primary"
           isDisabled={!repeat.isReady}
           isPending={repeat.isPending}
-          onPress={() => repeat.start('retry')}
+          onPress={() => void repeat.start('retry')}
         >
           <RotateCcw size={13} aria-hidden /> Retry from the{' '}
           {run.outcome === 'cancelled' ? 'cancelled' : 'failed'} step
@@ -87,7 +87,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
       >
         <MenuItem
           isDisabled={obstacle !== undefined || !repeat.isReady}
-          onAction={() => repeat.start('rerun')}
+          onAction={() => void repeat.start('rerun')}
         >
           {obstacle ?? 'Run again from the beginning'}
         </MenuItem>

@@ -61,10 +61,13 @@ export function useRepeatRun(run: Run, path: RunPath, projectId: string) {
     },
   });
   return {
-    isReady: !flow.isPending && !repeat.isPending,
+    isReady: !flow.isFetching && !repeat.isPending,
     isPending: repeat.isPending,
-    start(how: How) {
-      if (production === run.version) repeat.mutate({ how, version: 'original' });
+    async start(how: How) {
+      // Another version may have been put into production since the page was opened.
+      const { data } = await flow.refetch();
+      if ((data?.productionVersion ?? run.version) === run.version)
+        repeat.mutate({ how, version: 'original' });
       else setAsked(how);
     },
     dialog: asked && (

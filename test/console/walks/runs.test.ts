@@ -219,10 +219,13 @@ describeWalks('runs in the console', (walk, walkApart) => {
       const flow = await createDemoFlow(weir, [code('a', 'return 1;'), code('b', 'throw new Error("no");')]);
       const request = { key: weir.demoKey, body: { message: 'm' } };
       const { executionId } = (await weir.call('POST', `demo/demo/${flow}/execute`, request)).body;
+      await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
+      const retry = page.getByRole('button', { name: 'Retry from the failed step' });
+      await retry.and(page.locator(':enabled')).waitFor();
+      // Put into production while the page is open.
       const mended = [code('a', 'return 2;'), code('b', 'return input;')];
       await publishSteps(weir.db, weir.projectId, `demo/demo/${flow}`, mended);
-      await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
-      await page.getByRole('button', { name: 'Retry from the failed step' }).click();
+      await retry.click();
       await page.getByRole('button', { name: /v2 · in production/ }).waitFor();
       await lookAt('retry-run');
       await page.getByRole('button', { name: 'Retry on v2' }).click();
