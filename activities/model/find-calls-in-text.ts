@@ -4,6 +4,7 @@ import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { parseExactly } from '../../platform/json-text/parse-exactly.ts';
 import { HARMONY_MARK } from '../../platform/models/answers/read-content.ts';
 import { isDeeper } from './is-deeper.ts';
+import { ANSWER_TOOL_CALLS_MAX } from './read-tool-calls.ts';
 
 type Call = { function: { name: string; arguments: string } };
 
@@ -23,7 +24,9 @@ const MARKS = [
 const MEANT =
   /^\s*(<(?:[\w-]{1,20}:)?(?:(?:tool_?calls?|function_calls|invoke)[\s>]|function=)|\[TOOL_CALLS\])|<\/(?:[\w-]{1,20}:)?(?:tool_?calls?|function_calls|invoke)>\s*$|<[|｜]{1,2}(?:tool[_▁]call|python_(?:tag|start)|action_start|START_ACTION|DSML)|^<\|channel\|>/i;
 /** The end of a call before another one, where they are not in a list. */
-const BETWEEN = /(?<=\})\s*[;\n]\s*(?=\{)/;
+const BETWEEN = /(?<=\})[^\S\n]*[;\n]\s*(?=\{)/;
+/** One more than an answer may have: such an answer is refused. */
+const VALUES_MAX = ANSWER_TOOL_CALLS_MAX + 1;
 /** One block of code, and nothing else. */
 const FENCED = /^\s*```\w*\s*([[{][\s\S]*)```\s*$/;
 const MEMBERS = new Set(['name', 'arguments', 'parameters', 'type', 'id']);
@@ -38,14 +41,14 @@ export function findCallsInText(text: string, names: string[]): { calls: Call[];
   if (text.length > TEXT_MAX_LENGTH) return undefined;
   const [start, end] = MARKS.find(([mark]) => text.includes(mark)) ?? [];
   const [said = '', ...parts] = start ? text.split(start) : ['', FENCED.exec(text)?.[1] ?? text];
-  const calls = parts.flatMap((part) => {
+  const calls = parts.slice(0, VALUES_MAX).flatMap((part) => {
     const call = end ? (part.split(end)[0] ?? '') : part;
     // `name>{…}`, as Llama has it.
     const [, name, args = ''] = (start && /^([\w-]{1,64})>?\s*(\{[\s\S]*)$/.exec(call.trim())) || [];
     if (name !== undefined) return [toCall({ name, arguments: args }, names)];
-    return (parse(call) ? [parse(call)] : call.split(BETWEEN).map(parse))
-      .flat()
-      .map((each) => toCall(each, names));
+    const whole = parse(call);
+    const values = whole ? [whole] : call.split(BETWEEN, VALUES_MAX).map(parse);
+    return values.flat().map((each) => toCall(each, names));
   });
   const found = calls.filter((call) => call !== undefined);
   return found.length > 0 && found.length === calls.length ? { calls: found, said: said.trim() } : undefined;

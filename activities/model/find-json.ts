@@ -14,8 +14,7 @@ const SEARCH_FACTOR = 4;
 
 const FENCE = '```';
 /** The start of what is meant as JSON, unlike brackets in prose. */
-const JSON_START = /^(?:\{\s*["}]|\[\s*(?:["{[\]\d-]|true|false|null))/;
-const START_MAX_CHARS = 200;
+const JSON_START = /(?:\{\s*["}]|\[\s*(?:["{[\]\d-]|true|false|null))/g;
 
 /**
  * Returns the different JSON values that a text may mean, of at most so many levels each, the likeliest first: [] when it has none.
@@ -41,21 +40,26 @@ function afterThoughts(text: string): number {
 
 /** Parses a text. `json`: the text itself, or what it means where it only breaks rules that leave no doubt. */
 function parse(text: string): { value: Json; json: string } | undefined {
-  for (const json of [text, mend(text)])
-    try {
-      return { value: JSON.parse(json), json };
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-  return undefined;
+  return parseStrictly(text) ?? parseStrictly(mend(text));
+}
+
+function parseStrictly(json: string): { value: Json; json: string } | undefined {
+  try {
+    return { value: JSON.parse(json), json };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 const ESCAPES: { [character: string]: string } = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
+/** Matches each string, an unfinished one too, and each comma before a closing bracket; takes time in proportion to a text. */
+const STRINGS_AND_LAST_COMMAS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*\\?(?:"|$)|,(?=\s*[}\]])/g;
+
 /** Escapes line ends and tabs that a model has left in its strings, and drops commas before a closing bracket. */
 function mend(text: string): string {
-  if (!/[\n\r\t]/.test(text) && !/,\s*[}\]]/.test(text)) return text;
-  return text.replace(/"(?:[^"\\]|\\[\s\S])*"|,(?=\s*[}\]])/g, (part) =>
+  return text.replace(STRINGS_AND_LAST_COMMAS, (part) =>
     part === ',' ? '' : part.replace(/[\n\r\t]/g, (character) => ESCAPES[character] ?? ''),
   );
 }
@@ -90,24 +94,17 @@ function findFenced(text: string): string[] {
 function findInProse(text: string): string[] {
   const found: string[] = [];
   let budget = text.length * SEARCH_FACTOR;
-  for (let start = nextStart(text, 0); start !== -1 && budget > 0; ) {
-    const end = findEndOf(text, start);
-    budget -= (end ?? text.length) - start;
-    const value = end === undefined ? undefined : text.slice(start, end);
-    const isJson = value !== undefined && parse(value) !== undefined;
-    if (isJson) found.push(value);
-    const isMeant = isJson || JSON_START.test(text.slice(start, start + START_MAX_CHARS));
-    if (isMeant && end === undefined) break;
-    start = nextStart(text, isMeant ? (end as number) : start + 1);
+  JSON_START.lastIndex = 0;
+  for (let start = JSON_START.exec(text); start && budget > 0; start = JSON_START.exec(text)) {
+    const end = findEndOf(text, start.index);
+    budget -= (end ?? text.length) - start.index;
+    if (end === undefined) break;
+    const value = text.slice(start.index, end);
+    if (parse(value)) found.push(value);
     if (found.length > VALUES_MAX) break;
+    JSON_START.lastIndex = end;
   }
   return found;
-}
-
-function nextStart(text: string, from: number): number {
-  const object = text.indexOf('{', from);
-  const array = text.indexOf('[', from);
-  return object === -1 || array === -1 ? Math.max(object, array) : Math.min(object, array);
 }
 
 /** Returns where the object or array that begins at `start` ends; undefined when it does not. */

@@ -39,7 +39,7 @@ const CHANNEL =
   /<\|channel\|>\s*(\w+)(?:(?!<\|message\|>)[\s\S]){0,200}<\|message\|>([\s\S]*?)(?=<\|(?:end|return|call|start|channel)\|>|$)/g;
 /** A call of a tool in them. */
 const HARMONY_CALL =
-  /\bto=(?:functions\.)?([\w-]{1,64})(?:(?!<\|message\|>)[\s\S]){0,200}<\|message\|>([\s\S]*?)(?:<\|(?:call|end)\|>|$)/;
+  /\bto=(?:functions\.)?([\w-]{1,64})(?![\w-])(?:(?!<\|message\|>|\bto=)[\s\S]){0,200}<\|message\|>([\s\S]*?)(?:<\|(?:call|end)\|>|$)/;
 /** Stands before the name and arguments of such a call in a text that has no answer. */
 export const HARMONY_MARK = '<|channel|>';
 const OF_REASONING = /^(redacted_)?(think|thought|reasoning|summary_text)/;

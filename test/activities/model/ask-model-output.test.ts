@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { findCallsInText } from '../../../activities/model/find-calls-in-text.ts';
 import { findJsonValues } from '../../../activities/model/find-json.ts';
 import type { JsonSchema } from '../../../flow/definition.ts';
+import { readContent } from '../../../platform/models/answers/read-content.ts';
 import { schemaResponseFormat } from '../../../platform/models/build-messages.ts';
 
 const closed = { type: 'object', additionalProperties: false };
@@ -89,4 +92,24 @@ describe('findJsonValues', () => {
   it('keeps a __proto__ key as data', () => {
     assert.deepEqual(Object.keys(findJsonValues('{"__proto__":{"a":1}}')[0] as object), ['__proto__']);
   });
+});
+
+describe('an answer that repeats itself until it is two mebibytes long', () => {
+  // The time limit ends long before a search whose time grows with the square of the length.
+  for (const [name, start, repeated, end = ''] of [
+    ['escaped quotes', '{\n"', '\\"'],
+    ['words in brackets', '', '[THINK]'],
+    ['closing tags of words', 'Oslo ', '</x>'],
+    ['line ends after a value', '{"name": "ping"}', '\n', 'x'],
+    ['values that are no calls', '', '{"a":1,}\n'],
+    ['names of a channel', '<|channel|>', 'to='],
+    ['ends of turns', 'Oslo', '<|im_end|>'],
+  ] as const)
+    it(`is read in time: ${name}`, async () => {
+      const text = start + repeated.repeat((2 * 1024 ** 2) / repeated.length) + end;
+      findJsonValues(text);
+      assert.equal(findCallsInText(text.slice(0, 1024 ** 2), ['ping']), undefined);
+      assert(readContent({ content: text }));
+      await setImmediate();
+    }).timeout(20_000);
 });
