@@ -122,6 +122,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
       await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Tally');
       await page.keyboard.press('Tab');
       await page.getByRole('treeitem', { name: /^Tally, .*output pinned$/ }).waitFor();
+      await page.getByText('Saved', { exact: true }).waitFor();
       await open(`${flow.path}?try=true`);
       await run('100', 'Tally');
       await pinned.getByRole('button', { name: 'Unpin' }).click();
