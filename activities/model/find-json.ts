@@ -26,7 +26,7 @@ export function findJsonValues(text: string, levels = JSON_DEPTH_MAX): Json[] {
   const whole = text.replace(/^\ufeff/, '').trim();
   const bare = parse(whole);
   // An answer without anything around it is meant as it is, or is JSON that was written as a string.
-  if (bare) return acceptable(typeof bare.value === 'string' ? [whole, bare.value] : [whole], levels);
+  if (bare) return acceptable([bare, typeof bare.value === 'string' ? parse(bare.value) : undefined], levels);
   const answer = whole.slice(afterThoughts(whole));
   return acceptable([...findFenced(answer), ...findInProse(answer)], levels);
 }
@@ -38,12 +38,14 @@ function afterThoughts(text: string): number {
   return end === -1 ? 0 : end + tag.length;
 }
 
-/** Parses a text. `json`: the text itself, or what it means where it only breaks rules that leave no doubt. */
-function parse(text: string): { value: Json; json: string } | undefined {
+/** `json`: the text of the value, or its meaning where the text only breaks rules that leave no doubt. */
+type Parsed = { value: Json; json: string };
+
+function parse(text: string): Parsed | undefined {
   return parseStrictly(text) ?? parseStrictly(mend(text));
 }
 
-function parseStrictly(json: string): { value: Json; json: string } | undefined {
+function parseStrictly(json: string): Parsed | undefined {
   try {
     return { value: JSON.parse(json), json };
   } catch (error) {
@@ -64,12 +66,11 @@ function mend(text: string): string {
   );
 }
 
-/** Parses texts; leaves out what is no JSON or cannot be kept exactly, and repeated values. */
-function acceptable(texts: string[], levels: number): Json[] {
+/** Leaves out texts that are no JSON, values that cannot be kept exactly, and repeated values. */
+function acceptable(all: (Parsed | undefined)[], levels: number): Json[] {
   const values: Json[] = [];
-  for (const text of texts) {
+  for (const parsed of all) {
     if (values.length >= VALUES_MAX) break;
-    const parsed = parse(text);
     if (!parsed || findInexactNumber(Buffer.from(parsed.json))) continue;
     const { value } = parsed;
     const isKept = !isDeeper(value, levels) && !hasInfiniteNumber(value);
@@ -78,29 +79,29 @@ function acceptable(texts: string[], levels: number): Json[] {
   return values;
 }
 
-/** Returns what is between fences, also on one line, with or without the name of the language. */
-function findFenced(text: string): string[] {
+/** Parses the texts between fences, also on one line, with or without the name of the language. */
+function findFenced(text: string): (Parsed | undefined)[] {
   const first = text.indexOf(FENCE);
   if (first === -1) return [];
   // JSON may have fences in its strings, so the outermost come first.
   const outer = text.slice(first + FENCE.length, Math.max(first + FENCE.length, text.lastIndexOf(FENCE)));
   const each = text.split(FENCE).filter((_, index) => index % 2 === 1);
-  return [outer, ...each.slice(0, VALUES_MAX)].map((fenced) =>
-    fenced.replace(/^[\w.+-]*/, (language) => (parse(fenced) ? language : '')).trim(),
+  return [outer, ...each.slice(0, VALUES_MAX)].map(
+    (fenced) => parse(fenced) ?? parse(fenced.replace(/^[\w.+-]*/, '')),
   );
 }
 
 /** Finds objects and arrays in prose. A broken object or array is not searched. */
-function findInProse(text: string): string[] {
-  const found: string[] = [];
+function findInProse(text: string): Parsed[] {
+  const found: Parsed[] = [];
   let budget = text.length * SEARCH_FACTOR;
   JSON_START.lastIndex = 0;
   for (let start = JSON_START.exec(text); start && budget > 0; start = JSON_START.exec(text)) {
     const end = findEndOf(text, start.index);
     budget -= (end ?? text.length) - start.index;
     if (end === undefined) break;
-    const value = text.slice(start.index, end);
-    if (parse(value)) found.push(value);
+    const parsed = parse(text.slice(start.index, end));
+    if (parsed) found.push(parsed);
     if (found.length > VALUES_MAX) break;
     JSON_START.lastIndex = end;
   }

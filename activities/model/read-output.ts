@@ -22,7 +22,7 @@ export type OutputValidator = {
 export type Reading = { value: Json; problems: Problem[]; asked: Problem[] };
 
 /**
- * Reads an answer and validates its value. If the answer has several values, the only one that matches the schema counts.
+ * Reads an answer and validates its value. An answer with several values needs exactly one that matches the schema.
  * `isWrapped`: the model was asked for an object with the value in it, but may have answered the bare value.
  */
 export async function readOutput(

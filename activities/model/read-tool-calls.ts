@@ -139,7 +139,7 @@ function readCall(written: unknown, names: string[], taken: Set<string>): ReadCa
 }
 
 /**
- * Finds the offered tool that a model means: the name itself, or the only one that stands alone in it, as in
+ * Finds the offered tool that a model means: the tool of this name, or the only tool whose name is a word of it, as in
  * `functions.get_weather` or `get_weather<|channel|>commentary`.
  */
 function findTool(written: string, names: string[]): string | undefined {

@@ -104,7 +104,7 @@ function readReasoning(usage: Fields): number {
   );
 }
 
-/** Reads the tokens that were read from a cache, those that were written to it, and those of the latter for an hour. */
+/** Reads the counts of a cache: tokens read from it, tokens written to it, and tokens written for an hour, a part of the latter. */
 function readCache(usage: Fields): { cached: number; written: number; writtenHour: number } {
   const details = [usage.prompt_tokens_details, usage.input_tokens_details, usage.prompt_token_details].map(
     fieldsOf,

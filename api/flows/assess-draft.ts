@@ -44,7 +44,7 @@ function noteModels(deps: NoteDeps, providers: ModelProviders, definition: FlowD
 
   function noteKey(model: string | undefined): { field: string; message: string }[] {
     if (model === undefined)
-      return [{ field: 'model', message: `Choose a model. Those that work here: ${others}.` }];
+      return [{ field: 'model', message: `Choose a model. These work here: ${others}.` }];
     const provider = providerOf(model);
     // A model of an unknown provider is reported as a problem elsewhere.
     if (providers.has(provider) || !known.has(provider)) return [];
@@ -57,8 +57,8 @@ function noteModels(deps: NoteDeps, providers: ModelProviders, definition: FlowD
 }
 
 /**
- * Reports settings without effect: those that the configuration of a provider leaves out, tools that a model does not take, and a
- * time for a cache that has none. Reports those for models that are in no list, too: nobody knows here whether their provider
+ * Reports settings without effect: settings that the configuration of a provider leaves out, tools that a model does not take, and
+ * a time for a cache that has none. Also reports settings for models that are in no list: only their provider knows whether it
  * takes them.
  */
 function noteUnsureSettings({ config, registry }: NoteDeps, definition: FlowDefinition): Problem[] {

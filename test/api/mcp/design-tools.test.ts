@@ -31,7 +31,7 @@ describe('MCP tools', () => {
     const added = await add(flow_id, 'Ask', { processor_type: 'llm', prompt: '{{message}}' });
     const { path, step_id, field, message } = added.notes[0];
     assert.deepEqual([path, step_id, field], ['steps[0].model', 'ask', 'model']);
-    assert.match(message, /Those that work here: .*demo\/…/);
+    assert.match(message, /These work here: .*demo\/…/);
     const noted = await ask('update_block', { flow_id, step_id: 'ask', model: 'anthropic/claude-sonnet-5' });
     const why = /^The block would fail: no key is set for anthropic\/claude-sonnet-5.*demo\/…/;
     assert.match(noted.notes[0].message, why);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { code, llm } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks, type Walk } from './describe-walks.ts';
+import { drawFrames } from './look-at.ts';
 
 const KEYS = 'orgs/demo/projects/demo/keys';
 const EDITOR = 'orgs/demo/projects/demo/flows/hello';
@@ -178,9 +179,7 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.getByLabel('Result', { exact: true }).fill('42');
     await page.evaluate('document.activeElement.blur(); document.querySelector("main form").requestSubmit()');
     await page.getByRole('heading', { name: 'Result', exact: true }).waitFor();
-    await page.evaluate(
-      `new Promise((done) => ${'requestAnimationFrame(() => '.repeat(4)}done()${')'.repeat(4)})`,
-    );
+    await drawFrames(page);
     assert.equal(await page.evaluate('document.activeElement === document.body'), true);
   });
 

@@ -4,6 +4,7 @@ import type { Step } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
+import { drawFrames } from './look-at.ts';
 
 const named = (name: string): Step => ({ ...passthrough('only'), name });
 const step = (page: Page, name: RegExp) => page.getByRole('treeitem', { name });
@@ -284,9 +285,7 @@ describeWalks('the editor of a flow', (walk) => {
       await page.getByRole('complementary', { name: 'Try it' }).and(page.locator(':focus')).waitFor();
       // The graph follows later, and takes the focus for its step when nothing else has it.
       await page.locator('[data-step="renamed-twice-more"]').waitFor();
-      await page.evaluate(
-        `new Promise((done) => ${'requestAnimationFrame(() => '.repeat(4)}done()${')'.repeat(4)})`,
-      );
+      await drawFrames(page);
       await page.keyboard.press('Escape');
       await tryIt.and(page.locator(':focus')).waitFor();
     },

@@ -48,6 +48,13 @@ export async function lookAt(page: Page, name: string): Promise<void> {
   assert.equal(findings.join('\n'), '', name);
 }
 
+/** Lets the page draw four frames: in the third one, the console has moved the focus. */
+export async function drawFrames(page: Page): Promise<void> {
+  await page.evaluate(
+    `new Promise((done) => ${'requestAnimationFrame(() => '.repeat(4)}done()${')'.repeat(4)})`,
+  );
+}
+
 /** Fails unless an element is inside the window without scrolling. */
 export async function isInView(element: Locator): Promise<void> {
   const box = (await element.boundingBox()) ?? assert.fail('It is not on the page.');
